@@ -24,13 +24,13 @@ class StageFills : Planned {
       if (plan_.staged[a] < 0) continue;
       const NestAccess& access = nest_.accesses[a];
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
-      double fills = 1, iterations = 1;
+      double fills = 1, outside = 1;
       double parts = 0;  // vectors that are read for each stored one, if lanes have a short stride
       bool is_contiguous = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
-        iterations *= static_cast<double>(piece(i).iterations);
+        outside *= iterations(i);
         if (!changes(access, i)) continue;
-        if (i <= at) fills = iterations;
+        if (i <= at) fills = outside;
         if (i <= at || access.irregular[piece(i).loop]) continue;
         if (piece(i).kind != LoopKind::Vector) continue;
         is_contiguous = access.stride(piece(i).loop) * piece(i).step == 1;
@@ -61,20 +61,21 @@ class StageFills : Planned {
   // Returns how many contiguous elements the pieces inside `at` copy for each lane. Masked elements
   // are copied one by one.
   std::int64_t row_of(const NestAccess& access, std::size_t at) const {
-    std::int64_t row = 1;
-    if (access.is_masked) return row;
-    for (std::size_t i = pieces(); --i > at;)
-      if (const Piece& p = piece(i); p.kind != LoopKind::Vector && !access.irregular[p.loop] &&
-                                     access.stride(p.loop) * p.step == row)
-        row *= p.iterations;
-    return row;
+    return access.is_masked ? 1 : extended(access, at, 1, false);
   }
 
   // Returns the length of these rows, joined over lanes whose rows are adjacent.
   std::int64_t run_of(const NestAccess& access, std::size_t at) const {
-    std::int64_t run = row_of(access, at);
-    for (std::size_t i = pieces(); run > 1 && --i > at;)
-      if (const Piece& p = piece(i); p.kind == LoopKind::Vector && !access.irregular[p.loop] &&
+    const std::int64_t row = row_of(access, at);
+    return row > 1 ? extended(access, at, row, true) : row;
+  }
+
+  // Returns the length of a run together with those that lanes, or other pieces, add to it.
+  std::int64_t extended(const NestAccess& access, std::size_t at, std::int64_t run,
+                        bool by_lanes) const {
+    for (std::size_t i = pieces(); --i > at;)
+      if (const Piece& p = piece(i); (p.kind == LoopKind::Vector) == by_lanes &&
+                                     !access.irregular[p.loop] &&
                                      access.stride(p.loop) * p.step == run)
         run *= p.iterations;
     return run;

@@ -4,16 +4,6 @@
 #include <cmath>
 
 namespace weft {
-namespace {
-
-// Returns the elements from one index of a dimension to the next.
-double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
-  double size = 1;
-  for (std::size_t d = dimension + 1; d < sizes.size(); ++d) size *= sizes[d];
-  return size;
-}
-
-}  // namespace
 
 // The extent of an access in each dimension, in the iterations of some pieces, and the number of
 // iterations that access irregular places.
@@ -44,11 +34,9 @@ Footprints::Footprints(const DeviceModel& machine, const Nest& nest, const NestP
     const NestAccess& access = nest.accesses[a];
     const std::vector<double> sizes(access.sizes.begin(), access.sizes.end());
     reach.begin(access);
-    for (std::size_t i = loops; i < plan.pieces.size(); ++i) reach.extend(access, plan.pieces[i]);
-    touched_[place(loops, a)] = touched(sizes, access.bytes, reach);
-    for (std::size_t i = loops; i-- > 0;) {
-      reach.extend(access, plan.pieces[i]);
-      touched_[place(i, a)] = touched(sizes, access.bytes, reach);
+    for (std::size_t i = plan.pieces.size() + 1; i-- > 0;) {
+      if (i < plan.pieces.size()) reach.extend(access, plan.pieces[i]);
+      if (i <= loops) touched_[place(i, a)] = touched(sizes, access.bytes, reach);
     }
   }
   footprints_ = touched_;
@@ -58,7 +46,7 @@ Footprints::Footprints(const DeviceModel& machine, const Nest& nest, const NestP
         footprints_[place(first, a)] = {.lines = 0, .pages = 0};
     const bool is_region = plan.staged[a] >= 0 && plan.by_region[a];
     if (is_region) stage_region(a, loops);
-    if (is_region || (plan.staged[a] < 0 && !plan.is_kept(a))) continue;
+    if (is_region || reads_original_buffer(a)) continue;
     for (auto first = static_cast<std::size_t>(std::int64_t{plan.staged[a]} + 1); first <= loops;
          ++first)
       footprints_[place(first, a)] = packed(a, first);
@@ -113,18 +101,18 @@ void Footprints::stage_region(std::size_t a, std::size_t loops) {
 // A run extends from the last dimension outwards, as long as the dimensions are covered completely.
 Footprint Footprints::touched(const std::vector<double>& sizes, double bytes,
                               const Reach& reach) const {
-  double run = 1, runs = 1, gap = 1, whole = 1;
+  double run = 1, runs = 1, gap = 1, whole = 1;  // whole: the elements of the inner dimensions
   bool is_covered = true;
   for (std::size_t d = sizes.size(); d-- > 0;) {
     const double size = sizes[d];
     const double extent = std::min(reach.extents[d], size);
-    whole *= size;
     if (is_covered) {
       run *= extent;
     } else {
-      if (runs == 1 && extent > 1) gap = size_behind(sizes, d);
+      if (runs == 1 && extent > 1) gap = whole;
       runs *= extent;
     }
+    whole *= size;
     is_covered = is_covered && extent >= size;
   }
   Footprint result;

@@ -21,13 +21,6 @@ constexpr double l1_share = 0.25;             // of shared memory that serves as
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
-// How much of a multiprocessor a work-group takes.
-struct Occupancy {
-  double registers = 0;  // of an item
-  double shared = 0;     // bytes
-  double resident = 0;   // groups that a multiprocessor runs at the same time; 0: not even one
-};
-
 class GroupTime : Planned {
  public:
   GroupTime(const DeviceModel& model, const Nest& nest, const NestPlan& plan)
@@ -35,47 +28,25 @@ class GroupTime : Planned {
         limits_(model.groups),
         unstaged_(unstaged(plan)),
         footprints_(model, nest, unstaged_, loop_pieces_) {
-    for (std::size_t i = 0; i < pieces(); ++i) {
-      const auto count = static_cast<double>(piece(i).iterations);
-      if (piece(i).kind == LoopKind::Global) groups_ *= count;
-      if (piece(i).kind == LoopKind::Local) items_ *= count;
-      if (in_registers(piece(i)) && !nest.loops[piece(i).loop].is_reduce) sums_ *= count;
-    }
+    groups_ = iterations_where([&](std::size_t i) { return piece(i).kind == LoopKind::Global; });
+    items_ = iterations_where([&](std::size_t i) { return piece(i).kind == LoopKind::Local; });
+    sums_ = iterations_where([&](std::size_t i) { return is_in_registers(i) && !is_reduce(i); });
     for (const NestLoop& loop : nest.loops)
       words_ = std::max(words_, static_cast<double>(loop.widest) / 4);
-    occupancy_ = occupancy();
-  }
-
-  Occupancy occupancy() const {
-    Occupancy result{.registers = registers_for_addresses + sums_ * words_};
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (!nest_.accesses[a].is_write) result.registers += in_registers_of(a) * words_;
-      if (is_shared(a)) result.shared += staged_bytes(a) * buffers_of(a);
-    }
-    const double warps = std::ceil(items_ / lanes()) * lanes();
-    result.resident = std::min({static_cast<double>(limits_.resident_groups),
-                                std::floor(static_cast<double>(limits_.resident_items) / warps),
-                                std::floor(limits_.registers / (warps * result.registers))});
-    if (result.shared > 0)
-      result.resident = std::min(result.resident, std::floor(limits_.shared_bytes / result.shared));
-    if (result.shared > limits_.shared_of_group || result.registers > limits_.registers_of_item ||
-        items_ > static_cast<double>(most_items()))
-      result.resident = 0;
-    return result;
+    resident_ = resident_groups();
   }
 
   NestTime time() const {
     NestTime time;
-    if (occupancy_.resident < 1) {
+    if (resident_ < 1) {
       time.compute = std::numeric_limits<double>::infinity();
       return time;
     }
     const auto units = static_cast<double>(machine_.parallel[0].units);
     const double on_unit = ceil_div(groups_, units);  // groups that one multiprocessor runs
-    const double beside = std::min(on_unit, occupancy_.resident);
+    const double beside = std::min(on_unit, resident_);
     const double cycle = 1 / machine_.hertz;
-    const double warps = on_unit * std::ceil(items_ / lanes());
-    const double issued = warps *
+    const double issued = on_unit * warps() *
                           std::max(arithmetic() / machine_.fma_ports,
                                    (arithmetic() + other_instructions()) / machine_.issue) /
                           busy(beside);
@@ -89,23 +60,39 @@ class GroupTime : Planned {
   }
 
  private:
+  // Returns how many groups a multiprocessor runs at the same time, by what each takes of it.
+  double resident_groups() const {
+    double registers = registers_for_addresses + sums_ * words_, shared = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      if (!nest_.accesses[a].is_write) registers += in_registers_of(a) * words_;
+      if (is_shared(a)) shared += staged_bytes(a) * buffers_of(a);
+    }
+    if (shared > limits_.shared_of_group || registers > limits_.registers_of_item ||
+        items_ > static_cast<double>(machine_.parallel.back().most))
+      return 0;
+    const double items = warps() * lanes();
+    const double resident =
+        std::min({static_cast<double>(limits_.resident_groups),
+                  std::floor(static_cast<double>(limits_.resident_items) / items),
+                  std::floor(limits_.registers / (items * registers))});
+    return shared > 0 ? std::min(resident, std::floor(limits_.shared_bytes / shared)) : resident;
+  }
+
+  double warps() const { return std::ceil(items_ / lanes()); }  // of a group
   double lanes() const { return static_cast<double>(limits_.lanes); }
-  std::int64_t most_items() const { return machine_.parallel.back().most; }
   bool is_shared(std::size_t a) const { return plan_.is_shared(a); }
   double buffers_of(std::size_t a) const {
     return is_shared(a) ? static_cast<double>(plan_.buffers[a]) : 1;
   }
-  bool is_serial(std::size_t i) const {
-    return !is_parallel(piece(i).kind) && !in_registers(piece(i));
-  }
+  bool is_in_registers(std::size_t i) const { return in_registers(piece(i)); }
+  bool is_serial(std::size_t i) const { return !is_parallel(piece(i).kind) && !is_in_registers(i); }
 
   // Elements of an access that one iteration of the innermost loop uses.
   double in_registers_of(std::size_t a) const {
-    double count = nest_.accesses[a].places;
-    for (std::size_t i = 0; i < pieces(); ++i)
-      if (in_registers(piece(i)) && changes(nest_.accesses[a], i))
-        count *= static_cast<double>(piece(i).iterations);
-    return count;
+    const NestAccess& access = nest_.accesses[a];
+    return access.places * iterations_where([&](std::size_t i) {
+             return is_in_registers(i) && changes(access, i);
+           });
   }
 
   // How often an item executes an access: it is hoisted out of loops that it does not change with,
@@ -132,10 +119,8 @@ class GroupTime : Planned {
       for (const double size : region_sizes(access, inside, 0)) bytes *= size;
       return bytes;
     }
-    for (std::size_t i = 0; i < pieces(); ++i)
-      if (is_inside_stage(a, i) && changes(access, i))
-        bytes *= static_cast<double>(piece(i).iterations);
-    return bytes;
+    return bytes * iterations_where(
+                       [&](std::size_t i) { return is_inside_stage(a, i) && changes(access, i); });
   }
   bool is_inside_stage(std::size_t a, std::size_t i) const {
     return piece(i).kind == LoopKind::Local ||
@@ -143,11 +128,8 @@ class GroupTime : Planned {
   }
   // How often it is filled.
   double fills(std::size_t a) const {
-    double count = 1;
-    for (int i = 0; i <= plan_.staged[a]; ++i)
-      if (is_serial(static_cast<std::size_t>(i)))
-        count *= static_cast<double>(piece(static_cast<std::size_t>(i)).iterations);
-    return count;
+    return iterations_where(
+        [&](std::size_t i) { return static_cast<int>(i) <= plan_.staged[a] && is_serial(i); });
   }
 
   // Instructions of one work-item.
@@ -158,7 +140,9 @@ class GroupTime : Planned {
     return count;
   }
   double other_instructions() const {
-    double count = loop_instructions * iterations_of_serial() + shared_reductions();
+    double count =
+        loop_instructions * iterations_where([&](std::size_t i) { return is_serial(i); }) +
+        shared_reductions();
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       count += in_registers_of(a) * executions(a) * (1 + address_instructions);
       if (is_shared(a))
@@ -171,29 +155,22 @@ class GroupTime : Planned {
   double shared_reductions() const {
     double count = 0;
     for (std::size_t i = 0; i < pieces(); ++i)
-      if (piece(i).kind == LoopKind::Local && nest_.loops[piece(i).loop].is_reduce)
-        count += sums_ * 2 * static_cast<double>(piece(i).iterations);
-    return count;
-  }
-  double iterations_of_serial() const {
-    double count = 1;
-    for (std::size_t i = 0; i < pieces(); ++i)
-      if (is_serial(i)) count *= static_cast<double>(piece(i).iterations);
+      if (piece(i).kind == LoopKind::Local && is_reduce(i)) count += sums_ * 2 * iterations(i);
     return count;
   }
   // Loop-invariant operations are hoisted.
   double times(const NestOps& ops, const std::vector<NestOps>* list) const {
     double count = 1, outside = 1;
     for (std::size_t i = 0; i < pieces(); ++i) {
-      const Piece& p = piece(i);
-      const bool is_around = list == &nest_.inner_ops || !nest_.loops[p.loop].is_reduce;
-      if (!is_around || is_parallel(p.kind)) continue;
-      if (in_registers(p)) {
-        if (ops.changes[p.loop]) count *= static_cast<double>(p.iterations);
+      const bool is_around = list == &nest_.inner_ops || !is_reduce(i);
+      const bool changes = ops.changes[piece(i).loop];
+      if (!is_around || is_parallel(piece(i).kind)) continue;
+      if (is_in_registers(i)) {
+        if (changes) count *= iterations(i);
         continue;
       }
-      outside *= static_cast<double>(p.iterations);
-      if (ops.changes[p.loop]) count *= std::exchange(outside, 1);
+      outside *= iterations(i);
+      if (changes) count *= std::exchange(outside, 1);
     }
     return count;
   }
@@ -201,8 +178,7 @@ class GroupTime : Planned {
   // The part of the cycles in which a multiprocessor has something to issue: too few warps, with too
   // few independent sums, do not hide the latency of each instruction.
   double busy(double beside) const {
-    const double warps = beside * std::ceil(items_ / lanes());
-    return std::min(1.0, warps * sums_ / (machine_.fma_ports * machine_.fma_latency));
+    return std::min(1.0, beside * warps() * sums_ / (machine_.fma_ports * machine_.fma_latency));
   }
 
   // Where an access moves from one work-item of a warp to the next, by the loops of the items,
@@ -218,7 +194,7 @@ class GroupTime : Planned {
     for (std::size_t i = pieces(); i-- > 0 && left > 1;) {
       const Piece& p = piece(i);
       if (p.kind != LoopKind::Local) continue;
-      const double count = std::min(left, static_cast<double>(p.iterations));
+      const double count = std::min(left, iterations(i));
       left /= count;
       if (!changes(access, i)) continue;
       const double step =
@@ -232,27 +208,23 @@ class GroupTime : Planned {
     }
     return result;
   }
-  // Bytes that the loads and stores of a warp move from the caches behind.
-  double warp_bytes(std::size_t a) const {
-    const Lanes lanes = lanes_of(a, limits_.sector);
-    return lanes.units * ceil_div(lanes.run, limits_.sector) * limits_.sector;
+  // How many units of memory, such as lines, the loads and stores of a warp touch.
+  double units_of_warp(std::size_t a, double unit) const {
+    const Lanes lanes = lanes_of(a, unit);
+    return lanes.units * ceil_div(lanes.run, unit);
   }
 
   // Bytes that a group moves through the first cache and shared memory, which are one: whole rows of
   // banks for each warp, as many as lie in different lines or meet in one bank.
   double first_level_bytes() const {
     double bytes = 0;
-    const double warps = std::ceil(items_ / lanes()), row = 4 * static_cast<double>(limits_.banks);
+    const double row = 4 * static_cast<double>(limits_.banks);
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const double requests = warps * in_registers_of(a) * executions(a);
-      bytes += requests * row * (is_shared(a) ? conflicts(a) : lines_of_warp(a, row));
+      const double requests = warps() * in_registers_of(a) * executions(a);
+      bytes += requests * row * (is_shared(a) ? conflicts(a) : units_of_warp(a, row));
       if (is_shared(a)) bytes += fills(a) * staged_bytes(a) / nest_.accesses[a].bytes * 4;
     }
     return bytes;
-  }
-  double lines_of_warp(std::size_t a, double line) const {
-    const Lanes lanes = lanes_of(a, line);
-    return lanes.units * ceil_div(lanes.run, line);
   }
   // How many lanes of a warp need the same bank. The last of the items' loops is the last dimension
   // of what the search stages; a region has the dimensions of its memory.
@@ -303,10 +275,10 @@ class GroupTime : Planned {
   // it.
   double group_bytes(std::size_t a) const {
     if (is_shared(a)) return fills(a) * fill_bytes(a);
-    const double warps = std::ceil(items_ / lanes());
-    const double by_warps = warps * in_registers_of(a) * executions(a) * warp_bytes(a);
+    const double by_warps = warps() * in_registers_of(a) * executions(a) *
+                            (units_of_warp(a, limits_.sector) * limits_.sector);
     const double own = footprint_bytes(a, first_inside_group());
-    const bool stays = own * occupancy_.resident <= l1_share * limits_.shared_bytes;
+    const bool stays = own * resident_ <= l1_share * limits_.shared_bytes;
     return stays ? std::min(own, by_warps) : by_warps;
   }
   std::size_t first_inside_group() const {
@@ -325,12 +297,9 @@ class GroupTime : Planned {
     for (const bool is_inside : {false, true}) {
       for (std::size_t i = 0; i < pieces(); ++i)
         if (is_inside_stage(a, i) == is_inside) plan.pieces.push_back(piece(i));
-      if (!is_inside) first = plan.pieces.size();
+      if (!is_inside) first = std::min(plan.pieces.size(), loop_pieces_);
     }
-    return Footprints(machine_, nest_, plan, std::min(first, loop_pieces_))
-               .of_memory(std::min(first, loop_pieces_), a)
-               .lines *
-           machine_.line;
+    return Footprints(machine_, nest_, plan, first).of_memory(first, a).lines * machine_.line;
   }
   static NestPlan unstaged(NestPlan plan) {
     std::ranges::fill(plan.staged, -1);
@@ -342,7 +311,7 @@ class GroupTime : Planned {
   double sharing_groups(std::size_t a, double concurrent) const {
     double sharing = 1;
     for (std::size_t i = first_inside_group(); i-- > 0 && concurrent > 1;) {
-      const double count = std::min(concurrent, static_cast<double>(piece(i).iterations));
+      const double count = std::min(concurrent, iterations(i));
       concurrent /= count;
       if (!changes(nest_.accesses[a], i)) sharing *= count;
     }
@@ -353,8 +322,8 @@ class GroupTime : Planned {
   NestPlan unstaged_;
   Footprints footprints_;  // as if nothing were staged
   double groups_ = 1, items_ = 1, sums_ = 1;
-  double words_ = 1;  // registers of a value
-  Occupancy occupancy_;
+  double words_ = 1;     // registers of a value
+  double resident_ = 0;  // groups that a multiprocessor runs at the same time; 0: not even one
 };
 
 }  // namespace

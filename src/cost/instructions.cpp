@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <initializer_list>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -34,17 +35,17 @@ class ComputeModel : Planned {
   double compute_cycles() const {
     double sums = 1, outside = 1, outputs = 1, passes = 1;
     bool sums_lanes = false;
-    for (const Piece& p : plan_.pieces) {
-      const bool is_reduce = nest_.loops[p.loop].is_reduce;
-      if (p.kind == LoopKind::Upcast && !is_reduce) sums *= static_cast<double>(p.iterations);
-      if (!in_registers(p)) {
-        outside *= static_cast<double>(p.iterations);
-        if (!is_reduce) {
-          outputs *= static_cast<double>(p.iterations);
+    for (std::size_t i = 0; i < pieces(); ++i) {
+      const LoopKind kind = piece(i).kind;
+      if (kind == LoopKind::Upcast && !is_reduce(i)) sums *= iterations(i);
+      if (!in_registers(piece(i))) {
+        outside *= iterations(i);
+        if (!is_reduce(i)) {
+          outputs *= iterations(i);
           passes = outside;
         }
       }
-      sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
+      sums_lanes = sums_lanes || (kind == LoopKind::Vector && is_reduce(i));
     }
     const double width = std::max(1.0, registers_per_vector());
     Instructions inner, outer;
@@ -66,13 +67,11 @@ class ComputeModel : Planned {
  private:
   // Whether the innermost loop is an output loop inside a reduction, so that sums are in memory.
   bool sums_in_memory() const {
-    bool is_inside = false;
-    for (std::size_t i = 0; i < loop_pieces_; ++i) {
-      const bool is_reduce = nest_.loops[piece(i).loop].is_reduce;
-      if (i + 1 == loop_pieces_) return is_inside && !is_reduce && piece(i).iterations > 1;
-      is_inside = is_inside || is_reduce;
-    }
-    return false;
+    if (loop_pieces_ == 0) return false;
+    const std::size_t last = loop_pieces_ - 1;
+    if (is_reduce(last) || piece(last).iterations <= 1) return false;
+    return std::ranges::any_of(std::views::iota(std::size_t{0}, last),
+                               [&](std::size_t i) { return is_reduce(i); });
   }
 
   // The instructions of one iteration of the innermost loop, with all pieces in registers.
@@ -140,10 +139,9 @@ class ComputeModel : Planned {
   bool is_prefetched(const NestAccess& access) const {
     if (loop_pieces_ == 0 || std::abs(access.stride(piece(loop_pieces_ - 1).loop)) != 1)
       return false;
-    double rows = 1;
-    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
-      if (changes(access, i) && std::abs(access.stride(piece(i).loop)) != 1)
-        rows *= static_cast<double>(piece(i).iterations);
+    const double rows = iterations_where([&](std::size_t i) {
+      return i >= loop_pieces_ && changes(access, i) && std::abs(access.stride(piece(i).loop)) != 1;
+    });
     return rows <= machine_.streams;
   }
 
@@ -192,45 +190,41 @@ class ComputeModel : Planned {
     const NestAccess& access = nest_.accesses[a];
     const double times = distinct_accesses(a);
     const Piece* lanes = vector();
+    const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
+    const double lane_count = has_lanes ? static_cast<double>(lanes->iterations) : 1;
     double each = 1;
     bool is_apart = false;
-    if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
+    if (has_lanes && !is_one_for_lanes(access, *lanes)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
-      const bool is_staged = reads_copy(a);
-      const bool is_contiguous =
-          stride == 1 || is_packed(a) || (is_staged && has_short_stride(stride, lanes->iterations));
+      const bool is_short = has_short_stride(stride, lanes->iterations), is_staged = reads_copy(a);
+      const bool is_contiguous = stride == 1 || is_packed(a) || (is_staged && is_short);
       if (access.is_write && interleaves_stores(access, stride))
-        return count_interleaved(times, static_cast<double>(lanes->iterations) * access.bytes,
-                                 stride, sum);
-      if (!is_contiguous && !access.is_write && has_short_stride(stride, lanes->iterations))
+        return count_interleaved(times, lane_count * access.bytes, stride, sum);
+      if (!is_contiguous && !access.is_write && is_short)
         return count_short_stride(times * registers_per_vector(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : transpose_width(access, *lanes);
       if (width > 1) {
-        const double bytes = times * static_cast<double>(lanes->iterations) * access.bytes;
+        const double bytes = times * lane_count * access.bytes;
+        const double blocks = times / static_cast<double>(width);
         if (!is_prefetched(access)) sum.lines += bytes / machine_.line;
         sum.turned += bytes / machine_.vector_bytes;
-        const double rows =
-            times / static_cast<double>(width) * static_cast<double>(lanes->iterations);
-        if (access.is_masked) sum.others += uniform_mask * rows;
-        return count_transposed(times / static_cast<double>(width), lanes->iterations, width, sum);
+        if (access.is_masked) sum.others += uniform_mask * blocks * lane_count;
+        return count_transposed(blocks, lanes->iterations, width, sum);
       }
       is_apart = !is_contiguous;
-      if (is_apart) sum.gathers += times * static_cast<double>(lanes->iterations);
+      if (is_apart) sum.gathers += times * lane_count;
       // The lines of stores a page or more apart leave the cache before they are filled.
       if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
-        sum.lines += times * static_cast<double>(lanes->iterations);
-      each = is_contiguous
-                 ? access.bytes * static_cast<double>(lanes->iterations) / machine_.vector_bytes
-                 : static_cast<double>(lanes->iterations);
+        sum.lines += times * lane_count;
+      each = is_contiguous ? access.bytes * lane_count / machine_.vector_bytes : lane_count;
       if (is_contiguous && !is_packed(a) && (is_staged || crosses_lines(access, lanes->loop)))
         each *= 1 + machine_.vector_bytes / machine_.line;
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
     if (!access.is_masked || reads_copy(a)) return;
-    const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
     if (has_lanes && !access.guarded[lanes->loop]) {
-      sum.others += uniform_mask * times * (is_apart ? static_cast<double>(lanes->iterations) : 1);
+      sum.others += uniform_mask * times * (is_apart ? lane_count : 1);
     } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {
@@ -249,15 +243,14 @@ class ComputeModel : Planned {
       for (std::size_t i = pieces(); i-- > 0;) {
         const Piece& p = piece(i);
         if (p.iterations == 1) continue;
-        const auto iterations = static_cast<double>(p.iterations);
         const bool changes = each.changes[p.loop];
         if (p.kind == LoopKind::Vector) {
           if (changes) times *= std::max(1.0, registers_per_vector());
         } else if (p.kind == LoopKind::Upcast) {
-          if (changes) times *= iterations;
-        } else if (in_sums || !nest_.loops[p.loop].is_reduce) {
+          if (changes) times *= iterations(i);
+        } else if (in_sums || !is_reduce(i)) {
           stays = stays && !changes;
-          if (stays) times /= iterations;
+          if (stays) times /= iterations(i);
         }
       }
       instructions += times;
@@ -282,18 +275,15 @@ class ComputeModel : Planned {
   // Returns how many accumulators the unrolled iterations of a reduction need per value. They share
   // one, unless they have invariant factors of their own, such as the scales of blocks.
   double sums_of_copies() const {
-    double sums = 1;
     const Piece* run = innermost();
-    if (run == nullptr || !nest_.loops[run->loop].is_reduce) return sums;
-    for (std::size_t i = loop_pieces_; i < pieces(); ++i) {
+    if (run == nullptr || !nest_.loops[run->loop].is_reduce) return 1;
+    return iterations_where([&](std::size_t i) {
       const auto is_factor = [&](const NestAccess& access) {
         return changes(access, i) && !access.changes_with(run->loop);
       };
-      if (piece(i).kind == LoopKind::Upcast && nest_.loops[piece(i).loop].is_reduce &&
-          std::ranges::any_of(nest_.accesses, is_factor))
-        sums *= static_cast<double>(piece(i).iterations);
-    }
-    return sums;
+      return piece(i).kind == LoopKind::Upcast && is_reduce(i) &&
+             std::ranges::any_of(nest_.accesses, is_factor);
+    });
   }
 
   double cycles_of(const Instructions& code, double accumulators) const {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <fmt/core.h>
 
@@ -112,11 +111,13 @@ std::string NestTime::str() const {
       launch * 1e6);
 }
 
+double instruction_time(const DeviceModel& machine, const Nest& nest, const NestPlan& plan) {
+  return compute_cycles(machine, nest, plan) / machine.hertz;
+}
+
 NestTime time_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan) {
   if (machine.has_groups()) return group_time(machine, nest, plan);
-  const auto loops =
-      static_cast<std::size_t>(std::ranges::count_if(plan.pieces, std::not_fn(in_registers)));
-  const Footprints footprints(machine, nest, plan, loops);
+  const Footprints footprints(machine, nest, plan, loop_pieces(plan));
   const double workers = effective_workers(machine, plan), cycle = 1 / machine.hertz / workers;
   NestTime time;
   time.launch = threads_of(plan) > 1 ? machine.launch() : 0;

@@ -13,27 +13,37 @@ inline bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
 }
 
+// Returns the number of pieces outside registers, which come first.
+inline std::size_t loop_pieces(const NestPlan& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan.pieces, std::not_fn(in_registers)));
+}
+
 class Planned {
  public:
   Planned(const DeviceModel& machine, const Nest& nest, const NestPlan& plan)
-      : machine_(machine),
-        nest_(nest),
-        plan_(plan),
-        loop_pieces_(static_cast<std::size_t>(
-            std::ranges::count_if(plan.pieces, std::not_fn(in_registers)))) {
+      : machine_(machine), nest_(nest), plan_(plan), loop_pieces_(loop_pieces(plan)) {
     for (const NestAccess& access : nest.accesses) in_reduction_.push_back(is_inner(access));
   }
 
  protected:
   const Piece& piece(std::size_t i) const { return plan_.pieces[i]; }
   std::size_t pieces() const { return plan_.pieces.size(); }
+  double iterations(std::size_t i) const { return static_cast<double>(piece(i).iterations); }
+  // Returns the iterations of all pieces for which the condition holds.
+  template <class Condition>
+  double iterations_where(Condition condition) const {
+    double product = 1;
+    for (std::size_t i = 0; i < pieces(); ++i)
+      if (condition(i)) product *= iterations(i);
+    return product;
+  }
+  bool is_reduce(std::size_t i) const { return nest_.loops[piece(i).loop].is_reduce; }
   bool changes(const NestAccess& access, std::size_t i) const {
     return access.changes_with(piece(i).loop);
   }
   // Returns how often piece `i` repeats access `a`. A reduction only repeats accesses inside it.
   double iterations_of(std::size_t i, std::size_t a) const {
-    const bool is_there = !nest_.loops[piece(i).loop].is_reduce || in_reduction_[a];
-    return is_there ? static_cast<double>(piece(i).iterations) : 1;
+    return !is_reduce(i) || in_reduction_[a] ? iterations(i) : 1;
   }
   double iterations_outside(std::size_t first, std::size_t a) const {
     double iterations = 1;
@@ -45,7 +55,7 @@ class Planned {
   bool is_packed(std::size_t a) const {
     return plan_.is_kept(a) || (plan_.staged[a] >= 0 && !plan_.by_region[a]);
   }
-  bool reads_copy(std::size_t a) const { return is_packed(a) || plan_.staged[a] >= 0; }
+  bool reads_copy(std::size_t a) const { return plan_.is_kept(a) || plan_.staged[a] >= 0; }
 
   const Piece* vector() const {
     for (std::size_t i = loop_pieces_; i < pieces(); ++i)
@@ -63,7 +73,7 @@ class Planned {
   const DeviceModel& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
-  std::size_t loop_pieces_;         // number of pieces outside registers, which come first
+  std::size_t loop_pieces_;         // see loop_pieces()
   std::vector<bool> in_reduction_;  // by access: it is in the loops of the reduction
 
  private:

@@ -116,7 +116,7 @@ class TrafficModel : Planned {
   // buffers that are only written and larger than the last cache.
   bool is_read_before_written(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
-    if (!access.is_write || machine_.memory.empty()) return access.is_write;
+    if (!access.is_write) return false;
     const Piece* lanes = vector();
     const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
                           !access.is_masked &&
@@ -147,7 +147,7 @@ class TrafficModel : Planned {
       const Piece& p = piece(i);
       if (!changes(access, i) || p.iterations == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
-      if (p.kind == LoopKind::Upcast && nest_.loops[p.loop].is_reduce && distance > run) {
+      if (p.kind == LoopKind::Upcast && is_reduce(i) && distance > run) {
         beside = &p;
         continue;
       }
@@ -186,7 +186,7 @@ class TrafficModel : Planned {
       if (!changes(access, i) || p.iterations == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
       if (in_registers(p) && distance > rows.length) {
-        rows.beside *= static_cast<double>(p.iterations);
+        rows.beside *= iterations(i);
         copies = &p;
         continue;
       }

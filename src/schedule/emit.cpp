@@ -3,48 +3,41 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
 #include <weft/dev/schedule/region.h>
-#include <weft/error.h>
 
-#include "graph/reshape.h"
 #include "loops/step_loop.h"
 #include "plan_steps.h"
 
 namespace weft {
 namespace {
 
-// A partition point that is not materialised but inlined or staged.
-struct Computed {
+// The partition points that are inlined or staged.
+struct ComputedPoints {
   struct Staged {
     UniqueId id;
     std::vector<UOp> loops;
   };
+  // A point, the indices of the outer loops at a read, and the condition under which these fill the
+  // stage. Reads in two sums get a STAGE each, even if later rewrites merge the sums.
+  using Read = std::tuple<std::size_t, std::vector<const Node*>, const Node*>;
 
-  const UOp* value;
-  const Placement* placement;
-  NodeList sizes;
-  std::optional<Origin> origin;
-  // The indices of the outer loops at a read, and the condition under which these fill the stage.
-  // Reads in two sums get a STAGE each, even if later rewrites merge the sums.
-  using Around = std::pair<std::vector<const Node*>, const Node*>;
-  mutable std::map<Around, Staged> stages = {};
+  const Partition& partition;
+  const Fusion& fusion;
+  mutable std::map<Read, Staged> stages = {};
 
-  const Staged& staged_in(const Around& around) const {
-    const auto [staged, is_new] = stages.try_emplace(around);
-    if (is_new) {
-      staged->second.id = fresh_id();
-      for (const Node* size : sizes)
-        staged->second.loops.push_back(range(size_as_index(size), fresh_id().value));
-    }
+  const Staged& staged_for(const Read& read, NodeList dims) const {
+    const auto [staged, is_new] = stages.try_emplace(read);
+    if (is_new) staged->second = {fresh_id(), loops_over(dims)};
     return staged->second;
   }
 };
-using ComputedPlaceholders = std::map<std::uint64_t, Computed>;  // by the id of the placeholder
 
 // Returns the value at the indices of a LOAD. Like the LOAD, the result is 0 or the LOAD's second
 // source where the index is not valid.
@@ -63,9 +56,8 @@ bool is_within(const Node* at, const Node* size) {
 }
 
 bool is_among(const Node* range, const std::vector<const Node*>& indices) {
-  return std::ranges::any_of(indices, [&](const Node* index) {
-    return std::ranges::find(index->ranges(), range) != index->ranges().end();
-  });
+  return std::ranges::any_of(indices,
+                             [&](const Node* index) { return changes_with(index, range); });
 }
 
 // Returns the clauses of a read's condition that depend only on the loops around a stage. A part of
@@ -78,45 +70,48 @@ UOp fills(const Node* valid, const std::vector<const Node*>& outside) {
   return result;
 }
 
-UOp read_stage(const Node* load, const Computed& computed) {
+UOp read_stage(const Node* load, std::size_t number, const ComputedPoints& computed) {
+  const PartitionPoint& point = computed.partition.points[number];
+  const std::vector<bool>& is_outside = computed.fusion.placements[number].outside;
+  const NodeList sizes = point.placeholder->dims();
   const Node* index = load->src(0);
   const auto read = index->src().subspan(2);
   std::vector<const Node*> outside;
   bool stays = true;
   for (std::size_t i = 0; i < read.size(); ++i) {
-    if (!computed.placement->outside[i]) continue;
+    if (!is_outside[i]) continue;
     outside.push_back(read[i]);
-    stays = stays && is_within(read[i], computed.sizes[i]);
+    stays = stays && is_within(read[i], sizes[i]);
   }
   const UOp filled = stays ? const_bool(true) : fills(index->src(1), outside);
-  const Computed::Staged& staged = computed.staged_in({outside, filled.node()});
+  const auto& [id, loops] = computed.staged_for({number, outside, filled.node()}, sizes);
   std::vector<UOp> at, inside, src{UOp()};
   for (std::size_t i = 0; i < read.size(); ++i) {
-    if (computed.placement->outside[i]) {
+    if (is_outside[i]) {
       at.emplace_back(read[i]);
     } else {
-      at.push_back(staged.loops[i]);
-      src.push_back(staged.loops[i]);
+      at.push_back(loops[i]);
+      src.push_back(loops[i]);
       inside.emplace_back(read[i]);
     }
   }
-  src[0] = element(*computed.value, filled, at);
-  const UOp stage = make(Op::Stage, src, {}, StageArg{staged.id, Space::Scratch, {}});
-  if (computed.origin) Interner::current().annotate(stage.node(), *computed.origin);
+  src[0] = element(point.value, filled, at);
+  const UOp stage = make(Op::Stage, src, {}, StageArg{id, Space::Scratch, {}});
+  if (point.origin) Interner::current().annotate(stage.node(), *point.origin);
   std::vector<UOp> loaded{place(stage, UOp(index->src(1)), inside)};
   for (const Node* other : load->src().subspan(1)) loaded.emplace_back(other);
   return make(Op::Load, loaded);
 }
 
 UOp through_computed(const Match& m) {
-  const Node* placeholder = m.root()->src(0)->src(0);
-  const auto* placeholders = m.context<ComputedPlaceholders>();
-  if (placeholders == nullptr) return {};
-  const auto found = placeholders->find(placeholder->arg<BufferArg>().id.value);
-  if (found == placeholders->end()) return {};
-  const Computed& computed = found->second;
-  return computed.placement->where == Placement::Inline ? inline_value(m.root(), *computed.value)
-                                                        : read_stage(m.root(), computed);
+  const auto& computed = *m.context<ComputedPoints>();
+  const auto point = computed.partition.point_of(m.root()->src(0)->src(0));
+  if (!point) return {};
+  const auto where = computed.fusion.placements[*point].where;
+  if (where == Placement::Memory) return {};
+  return where == Placement::Inline
+             ? inline_value(m.root(), computed.partition.points[*point].value)
+             : read_stage(m.root(), *point, computed);
 }
 
 const RuleSet& kernel_rules() {
@@ -142,7 +137,7 @@ class Emitter {
         emit_copy(kernel);
       else if (first.loop != nullptr)
         emit_loop(first);
-      else if (elements(written_by(first)->dims()) > 0)
+      else if (elements(target_of(first)->dims()) > 0)
         emit(kernel);
     }
     for (const UOp& root : partition_.roots) plan_.roots.push_back(in_memory(root));
@@ -169,8 +164,8 @@ class Emitter {
 
   UOp in_memory(const UOp& root) {
     Substitution storages;
-    for (const Node* node : toposort(root.node()))
-      if (node->op() == Op::Buffer) storages.emplace(node, plan_.slots[slot_of(node)].buffer);
+    for (const Node* placeholder : placeholders_of(nodes_of({&root, 1})))
+      storages.emplace(placeholder, plan_.slots[slot_of(placeholder)].buffer);
     return substitute(root, storages);
   }
 
@@ -198,19 +193,6 @@ class Emitter {
     plan_.steps.push_back(loop_step(*point.loop, given, plan_));
   }
 
-  ComputedPlaceholders computed_placeholders() const {
-    ComputedPlaceholders placeholders;
-    for (std::size_t i = 0; i < partition_.points.size(); ++i) {
-      const Placement& placement = fusion_.placements[i];
-      if (placement.where == Placement::Memory) continue;
-      const PartitionPoint& point = partition_.points[i];
-      placeholders.emplace(
-          point.placeholder->arg<BufferArg>().id.value,
-          Computed{&point.value, &placement, point.placeholder->dims(), point.origin});
-    }
-    return placeholders;
-  }
-
   // A loop nest over one shape, and the outputs that it stores.
   struct Nest {
     const Node* shape;
@@ -218,21 +200,14 @@ class Emitter {
     std::vector<std::size_t> outputs;
   };
 
-  static const UOp& written_by(const PartitionPoint& point) {
-    return point.place.is_null() ? point.placeholder : point.place;
-  }
-
   // Outputs of equal shape share a nest.
   std::vector<Nest> nests_of(const FusedKernel& kernel) const {
     std::vector<Nest> nests;
     for (std::size_t output : kernel.outputs) {
-      const UOp& written = written_by(partition_.points[output]);
+      const UOp& written = target_of(partition_.points[output]);
       auto nest = std::ranges::find(nests, written->shape(), &Nest::shape);
-      if (nest == nests.end()) {
-        nest = nests.insert(nests.end(), Nest{written->shape(), {}, {}});
-        for (const Node* size : written->dims())
-          nest->loops.push_back(range(size_as_index(size), fresh_id().value));
-      }
+      if (nest == nests.end())
+        nest = nests.insert(nests.end(), Nest{written->shape(), loops_over(written->dims()), {}});
       nest->outputs.push_back(output);
     }
     return nests;
@@ -244,15 +219,10 @@ class Emitter {
     for (const Nest& nest : nests)
       for (std::size_t output : nest.outputs) {
         const PartitionPoint& point = partition_.points[output];
-        const UOp& written = written_by(point);
-        const auto at = [&](const UOp& tensor) {
-          return element(tensor, const_bool(true),
-                         tensor->shape() == nullptr ? std::vector<UOp>{} : nest.loops);
-        };
-        elements.push_back(at(written->op() == Op::Index ? make(Op::Load, {written}) : written));
-        elements.push_back(at(point.value));
+        elements.push_back(target_in(point, nest.loops));
+        elements.push_back(element_in(point.value, nest.loops));
       }
-    return rewrite(elements, kernel_rules(), {.context = &placeholders_});
+    return rewrite(elements, kernel_rules(), {.context = &computed_});
   }
 
   void emit(const FusedKernel& kernel) {
@@ -267,9 +237,7 @@ class Emitter {
         stores.push_back(
             make(Op::Store, {target.src(0), value}, {}, partition_.points[output].store));
       }
-      std::vector<UOp> src{stores.size() == 1 ? stores[0] : tuple(stores)};
-      src.insert(src.end(), nest.loops.begin(), nest.loops.end());
-      effects.push_back(make(Op::End, src));
+      effects.push_back(loop_nest(stores, nodes_of(nest.loops)));
     }
     Step step{.kernel = {},
               .device = partition_.points[kernel.outputs[0]].device,
@@ -308,25 +276,22 @@ class Emitter {
       if (params.contains(placeholder)) continue;
       const bool is_written = std::ranges::any_of(
           std::span(written).first(outputs), [&](auto other) { return slot_of(other) == slot; });
+      const UOp& buffer = plan_.slots[slot].buffer;
+      const bool is_constant = buffer->arg<BufferArg>().space == Space::Constant;
       const Access access = is_written && read.contains(slot) ? Access::ReadWrite
                             : is_written                      ? Access::Write
-                            : is_constant(slot)               ? Access::Constant
+                            : is_constant                     ? Access::Constant
                                                               : Access::Read;
       const ParamArg arg{static_cast<std::int32_t>(at - slots.begin()), access, 0};
-      params.emplace(placeholder, make(Op::Param, sizes_of(plan_.slots[slot].buffer),
-                                       placeholder->dtype(), arg));
+      params.emplace(placeholder, make(Op::Param, sizes_of(buffer), placeholder->dtype(), arg));
     }
     return substitute(sink, params);
-  }
-
-  bool is_constant(std::uint32_t slot) const {
-    return plan_.slots[slot].buffer->arg<BufferArg>().space == Space::Constant;
   }
 
   const Partition& partition_;
   const Fusion& fusion_;
   Plan& plan_;
-  const ComputedPlaceholders placeholders_ = computed_placeholders();
+  const ComputedPoints computed_{partition_, fusion_};
   std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the placeholder
 };
 

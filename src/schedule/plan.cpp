@@ -10,7 +10,6 @@
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/region.h>
 #include <weft/dev/schedule/shards.h>
-#include <weft/error.h>
 #include <weft/settings.h>
 
 #include "emit.h"
@@ -139,27 +138,22 @@ struct Fused {
   PointFlow flow;
   std::size_t most;
 
-  Fused(Partition of, std::vector<IterationDomain> points, const Profile& profile)
+  // The domains of points that `before` also has are taken from there.
+  Fused(Partition of, const Profile& profile, const Fused* before = nullptr)
       : partition(std::move(of)),
-        opened(std::move(points)),
+        opened(before != nullptr ? domains(partition, before->partition, before->opened)
+                                 : domains(partition)),
         fusion(fuse(partition, opened, profile)),
         flow(partition, fusion),
         most(most_at_once(lifetimes(partition, fusion, flow))) {}
 };
-
-Fused with_copies(const Fused& kept, const Rematerialized& again, const Profile& profile) {
-  Partition partition = with_copies(kept.partition, kept.fusion, kept.flow, again);
-  std::vector<IterationDomain> opened = domains(partition, kept.partition, kept.opened);
-  return {std::move(partition), std::move(opened), profile};
-}
 
 // Fuses the partition, and rematerialises values as long as peak memory falls and time permits.
 Fused fused(Partition partition, const Profile& profile) {
   constexpr int most_rounds = 4;
   // For each percent, recomputing a byte may take as long as moving this many bytes.
   constexpr double moves_per_percent = 2;
-  std::vector<IterationDomain> opened = domains(partition);
-  Fused best(std::move(partition), std::move(opened), profile);
+  Fused best(std::move(partition), profile);
   const auto percent = static_cast<double>(percent_in_force());
   const double most_seconds = seconds_of(best.fusion) * (1 + percent / 100);
   for (int round = 0; round < most_rounds; ++round) {
@@ -167,7 +161,7 @@ Fused fused(Partition partition, const Profile& profile) {
                                 percent * moves_per_percent / profile.bandwidth};
     const auto again = worth_rematerializing(best.partition, best.fusion, best.flow, price);
     if (!again) break;
-    Fused next = with_copies(best, *again, profile);
+    Fused next(with_copies(best.partition, best.fusion, best.flow, *again), profile, &best);
     if (next.most >= best.most || seconds_of(next.fusion) > most_seconds) break;
     best = std::move(next);
   }
@@ -201,6 +195,13 @@ void keep(Plan& plan, Interner& from) {
   for (std::size_t i = 0; i < named.size(); ++i) *named[i] = kept[i];
 }
 
+std::vector<KernelOnDevice> kernels_of(const Plan& plan) {
+  std::vector<KernelOnDevice> kernels;
+  for (const Step& step : plan.steps)
+    if (!step.kernel.is_null()) kernels.push_back({step.kernel, step.device});
+  return kernels;
+}
+
 }  // namespace
 
 Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
@@ -218,6 +219,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   find_inputs(roots, plan);
   eliminate_concats(plan);
   if (seconds) {
+    seconds.find(kernels_of(plan));
     split_outputs(plan, seconds, profile);
     split_kernels(plan, seconds, profile);
     assign_layouts(plan, seconds, profile);

@@ -1,6 +1,7 @@
 #include "plan_steps.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <weft/dev/ir/graph.h>
@@ -12,24 +13,42 @@
 namespace weft {
 
 UOp with_size_name(const UOp& kernel) {
-  std::vector<std::string> loops, reduces;
+  std::string loops, reduces;
   for (const Node* node : toposort(kernel.node())) {
     if (node->op() != Op::Range) continue;
     const bool is_reduce = node->arg<RangeArg>().kind == LoopKind::Reduce;
     const Node* size = node->src(0);
-    (is_reduce ? reduces : loops).push_back(size->is_const() ? std::to_string(size->lo()) : "n");
+    (is_reduce ? reduces : loops) += "_" + (size->is_const() ? std::to_string(size->lo()) : "n");
   }
-  std::string name = reduces.empty() ? "e" : "r";
-  for (const auto& list : {loops, reduces})
-    for (const std::string& size : list) name += "_" + size;
+  const std::string name = (reduces.empty() ? "e" : "r") + loops + reduces;
   return make(Op::Sink, std::vector<UOp>(kernel->src().begin(), kernel->src().end()), {},
               KernelArg{Symbol(name)});
 }
 
+UOp loop_nest(const std::vector<UOp>& stores, NodeList loops) {
+  std::vector<UOp> src{stores.size() == 1 ? stores[0] : tuple(stores)};
+  for (const Node* loop : loops) src.emplace_back(loop);
+  return make(Op::End, src);
+}
+
+bool contains_op(const Node* root, OpSet ops) {
+  return std::ranges::any_of(toposort(root),
+                             [&](const Node* node) { return ops.contains(node->op()); });
+}
+
+std::uint32_t slot_of(const Step& step, const Node* param) {
+  return step.slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)];
+}
+
+UOp with_number(const Node* param, std::size_t number) {
+  ParamArg arg = param->arg<ParamArg>();
+  arg.slot = static_cast<std::int32_t>(number);
+  return make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg);
+}
+
 std::vector<bool> internal_slots(const Plan& plan) {
   NodeMap<bool> seen_outside;
-  for (const UOp& root : plan.roots)
-    for (const Node* node : toposort(root.node())) seen_outside.set(node, true);
+  for (const Node* node : toposort(nodes_of(plan.roots))) seen_outside.set(node, true);
   std::vector<bool> own;
   for (const Slot& slot : plan.slots)
     own.push_back(!slot.input && !seen_outside.contains(slot.buffer.node()));
@@ -37,10 +56,21 @@ std::vector<bool> internal_slots(const Plan& plan) {
 }
 
 double memory_bytes(const UOp& memory) {
-  double bytes = static_cast<double>(memory->dtype().bytes());
-  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->hi());
-  return bytes;
+  return elements(memory->dims()) * static_cast<double>(memory->dtype().bytes());
 }
+
+std::optional<double> seconds_of(std::span<const Step> steps, const KernelSeconds& seconds,
+                                 double overhead) {
+  double sum = overhead;
+  for (const Step& step : steps) {
+    const auto own = seconds(step.kernel, step.device);
+    if (!own) return std::nullopt;
+    sum += *own;
+  }
+  return sum;
+}
+
+namespace {
 
 // Ops that select or convert values do not count as operations: padding is free.
 constexpr OpSet moving_ops{Op::Where, Op::Cast, Op::Bitcast};
@@ -50,30 +80,6 @@ double flops_per_element(const Node* node) {
     return 0;
   return node->op() == Op::MulAcc ? 2 : 1;
 }
-
-Work work_of(const UOp& kernel) {
-  Work work;
-  const auto iterations = [](NodeList ranges) {
-    double count = 1;
-    for (const Node* range : ranges) count *= static_cast<double>(range->src(0)->hi());
-    return count;
-  };
-  const UOp carried = with_scans_carried(kernel);
-  for (const Node* node : toposort(carried.node())) {
-    if (node->op() == Op::Param) {
-      double bytes = static_cast<double>(node->dtype().bytes());
-      for (const Node* size : node->dims()) bytes *= static_cast<double>(size->hi());
-      work.bytes += bytes;
-    } else if (node->op() == Op::Reduce) {
-      work.flops += iterations(node->src(0)->ranges());
-    } else if (const double flops = flops_per_element(node); flops > 0) {
-      work.flops += flops * iterations(node->ranges());
-    }
-  }
-  return work;
-}
-
-namespace {
 
 std::vector<const Node*> params_of(const UOp& kernel) {
   std::vector<const Node*> params;
@@ -89,15 +95,37 @@ std::vector<const Node*> params_of(const UOp& kernel) {
 
 }  // namespace
 
+Work work_of(const UOp& kernel) {
+  Work work;
+  const UOp carried = with_scans_carried(kernel);
+  for (const Node* node : toposort(carried.node())) {
+    if (node->op() == Op::Param)
+      work.bytes += memory_bytes(UOp(node));
+    else if (node->op() == Op::Reduce)
+      work.flops += trip_count(node->src(0)->ranges());
+    else
+      work.flops += flops_per_element(node) * trip_count(node->ranges());
+  }
+  return work;
+}
+
+void replace_steps(Plan& plan, const std::function<std::vector<Step>(const Step&)>& steps_for) {
+  std::vector<Step> steps;
+  for (Step& step : plan.steps) {
+    std::vector<Step> others = steps_for(step);
+    if (others.empty()) others.push_back(std::move(step));
+    std::ranges::move(others, std::back_inserter(steps));
+  }
+  plan.steps = std::move(steps);
+}
+
 Step step_like(const Step& step, const UOp& kernel, const std::vector<std::uint32_t>& slots) {
   Step result{.kernel = {}, .device = step.device, .slots = {}, .work = work_of(kernel)};
   result.origins = step.origins;
   Substitution numbered;
   for (const Node* param : params_of(kernel)) {
-    ParamArg arg = param->arg<ParamArg>();
-    result.slots.push_back(slots[static_cast<std::size_t>(arg.slot)]);
-    arg.slot = static_cast<std::int32_t>(result.slots.size() - 1);
-    numbered.emplace(param, make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg));
+    numbered.emplace(param, with_number(param, result.slots.size()));
+    result.slots.push_back(slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)]);
   }
   result.kernel = substitute(kernel, numbered);
   return result;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <weft/dev/device/device.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/number_arguments.h>
 
@@ -25,22 +26,21 @@ struct Numbered {
   std::vector<NumberUse> uses;
 };
 
-// Groups the steps by the kernel that they run.
-std::map<const Node*, Numbered> kernels_of(Plan& plan) {
-  std::map<const Node*, Numbered> kernels;
+// Returns the kernels and the steps that run them.
+std::vector<Numbered> kernels_of(Plan& plan) {
+  std::map<const Node*, std::vector<Step*>> steps;
   for (Step& step : plan.steps)
-    if (!step.kernel.is_null() && !step.is_once) kernels[step.kernel.node()].steps.push_back(&step);
+    if (!step.kernel.is_null() && !step.is_once) steps[step.kernel.node()].push_back(&step);
+  std::vector<Numbered> kernels;
+  for (auto& [kernel, own] : steps) kernels.push_back({std::move(own), toposort(kernel), {}});
   return kernels;
-}
-
-bool is_of_plan(const Node* variable, const Plan& plan) {
-  return std::ranges::find(plan.variables, variable, &UOp::node) != plan.variables.end();
 }
 
 // Returns whether the kernel has variables whose values its steps already pass.
 bool takes_values(const Numbered& kernel, const Plan& plan) {
   return std::ranges::any_of(kernel.nodes, [&](const Node* node) {
-    return node->op() == Op::Variable && !is_of_plan(node, plan);
+    return node->op() == Op::Variable &&
+           std::ranges::find(plan.variables, node, &UOp::node) == plan.variables.end();
   });
 }
 
@@ -53,13 +53,11 @@ void mark_addresses(const std::vector<const Node*>& nodes, NodeMap<bool>& found)
     const NodeList src = node->src().subspan(node->op() == Op::Index ? 1 : 0);
     open.insert(open.end(), src.begin(), src.end());
   }
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (node->op() == Op::Load || found.contains(node)) continue;
-    found.set(node, true);
-    open.insert(open.end(), node->src().begin(), node->src().end());
-  }
+  const auto sources = [](const Node* node) {
+    return node->op() == Op::Load ? NodeList{} : node->src();
+  };
+  for (const Node* node : nodes_below(std::move(open), sources))
+    if (node->op() != Op::Load) found.set(node, true);
 }
 
 std::vector<NumberUse> shareable_numbers(const std::vector<const Node*>& nodes) {
@@ -70,40 +68,33 @@ std::vector<NumberUse> shareable_numbers(const std::vector<const Node*>& nodes) 
   return uses;
 }
 
-// Groups kernels of equal name and node count, which may differ only in their numbers.
-std::vector<std::vector<Numbered>> candidates(Plan& plan) {
-  std::map<std::pair<std::string, std::size_t>, std::vector<Numbered>> alike;
-  for (auto& [kernel, numbered] : kernels_of(plan)) {
-    numbered.nodes = toposort(kernel);
-    alike[{std::string(kernel->arg<KernelArg>().name.get()), numbered.nodes.size()}].push_back(
-        std::move(numbered));
+// Returns the kernels in groups of equal keys, without groups that are too small.
+template <class Key>
+std::vector<std::vector<Numbered>> groups_by(std::vector<Numbered> kernels, Key key_of) {
+  std::map<decltype(key_of(kernels[0])), std::vector<Numbered>> groups;
+  for (Numbered& kernel : kernels) {
+    std::vector<Numbered>& group = groups[key_of(kernel)];
+    group.push_back(std::move(kernel));
   }
   std::vector<std::vector<Numbered>> result;
-  for (auto& [name, kernels] : alike) {
-    if (kernels.size() < least_kernels) continue;
-    std::erase_if(kernels, [&](const Numbered& kernel) { return takes_values(kernel, plan); });
-    for (Numbered& kernel : kernels) kernel.uses = shareable_numbers(kernel.nodes);
-    result.push_back(std::move(kernels));
-  }
-  return result;
-}
-
-// Groups the kernels that are equal except for their numbers. Structural hashes do not tell the
-// plan's variables apart, which have different values, so the variables are part of the key.
-std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
-    const std::vector<Numbered>& kernels) {
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::vector<const Node*>>;
-  std::map<Key, std::vector<const Numbered*>> groups;
-  for (const Numbered& kernel : kernels) {
-    const std::vector<UOp> root{UOp(kernel.nodes.back())};
-    const StructuralHash hash =
-        structural_hash(nodes_of(without_constants(root, kernel.nodes, kernel.uses)));
-    groups[{hash.high, hash.low, signature_of(kernel.nodes.back()).variables}].push_back(&kernel);
-  }
-  std::vector<std::vector<const Numbered*>> result;
   for (auto& [key, group] : groups)
     if (group.size() >= least_kernels) result.push_back(std::move(group));
   return result;
+}
+
+// Kernels of equal name and node count may differ only in their numbers.
+auto name_and_size(const Numbered& kernel) {
+  const std::string_view name = kernel.nodes.back()->arg<KernelArg>().name.get();
+  return std::pair(std::string(name), kernel.nodes.size());
+}
+
+// Kernels that differ only in numbers have equal structure without them. Structural hashes do not tell the plan's variables apart,
+// which have different values, so the variables are part of the key.
+auto structure_without_numbers(const Numbered& kernel) {
+  const UOp root(kernel.nodes.back());
+  const auto [high, low] =
+      structural_hash(nodes_of(without_constants({root}, kernel.nodes, kernel.uses)));
+  return std::tuple(high, low, signature_of(root.node()).variables);
 }
 
 // The variables that replace numbers. Uses whose numbers agree in every kernel share a variable; a
@@ -112,10 +103,10 @@ struct Variables {
   std::map<std::vector<Bits>, UOp> by_values;
   std::vector<UOp> of_uses;
 
-  explicit Variables(const std::vector<const Numbered*>& group) {
-    for (std::size_t use = 0; use < group[0]->uses.size(); ++use) {
+  explicit Variables(const std::vector<Numbered>& group) {
+    for (std::size_t use = 0; use < group[0].uses.size(); ++use) {
       std::vector<Bits> values;
-      for (const Numbered* kernel : group) values.push_back(kernel->uses[use].bits());
+      for (const Numbered& kernel : group) values.push_back(kernel.uses[use].bits());
       const bool differs =
           std::ranges::any_of(values, [&](Bits bits) { return bits != values[0]; });
       of_uses.emplace_back();
@@ -127,29 +118,32 @@ struct Variables {
   }
 };
 
-void share(const std::vector<const Numbered*>& group) {
+void share(const std::vector<Numbered>& group) {
   const Variables variables(group);
   if (variables.by_values.empty() || variables.by_values.size() > most_numbers) return;
-  const Numbered& one = *group[0];
+  const Numbered& one = group[0];
   const UOp kernel = with_constants_as_variables({UOp(one.nodes.back())}, one.nodes, one.uses,
                                                  variables.of_uses)[0];
-  for (const Numbered* each : group)
-    for (Step* step : each->steps) step->values.clear();
+  for (const Numbered& each : group)
+    for (Step* step : each.steps) step->values.clear();
   for (const Node* variable : signature_of(kernel.node()).variables)
     for (const auto& [values, own] : variables.by_values)
       if (own.node() == variable)
         for (std::size_t i = 0; i < group.size(); ++i)
-          for (Step* step : group[i]->steps)
+          for (Step* step : group[i].steps)
             step->values.push_back(static_cast<std::int64_t>(values[i]));
-  for (const Numbered* each : group)
-    for (Step* step : each->steps) step->kernel = kernel;
+  for (const Numbered& each : group)
+    for (Step* step : each.steps) step->kernel = kernel;
 }
 
 }  // namespace
 
 void share_kernels(Plan& plan) {
-  for (const std::vector<Numbered>& kernels : candidates(plan))
-    for (const auto& group : alike_but_for_numbers(kernels)) share(group);
+  for (std::vector<Numbered>& alike : groups_by(kernels_of(plan), name_and_size)) {
+    std::erase_if(alike, [&](const Numbered& kernel) { return takes_values(kernel, plan); });
+    for (Numbered& kernel : alike) kernel.uses = shareable_numbers(kernel.nodes);
+    for (const auto& group : groups_by(std::move(alike), structure_without_numbers)) share(group);
+  }
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -107,19 +108,37 @@ inline UOp turned_matmul(Random& random) {
   return make_kernel("turned_matmul", {{output({m, n, 1}), reduce(Op::Add, product, {2})}});
 }
 
-// Windows at a distance, that reach beyond the image.
-inline UOp convolution(Random& random) {
+// Sums over 3 x 3 windows at a distance, whose reads of the image may be invalid.
+template <class Value>
+UOp over_windows(Random& random, const char* name, Op op, Value value) {
   const std::int64_t y = random.in(1, 9), x = random.in(1, 20), step = random.in(1, 4);
-  const UOp image = input(1, {y * step + 1, x * step + 1}), weights = input(2, {3, 3});
+  const UOp image = input(1, {y * step + 1, x * step + 1});
   const UOp oy = range(y, fresh_id().value), ox = range(x, fresh_id().value);
   const UOp ky = range(3, fresh_id().value, LoopKind::Reduce);
   const UOp kx = range(3, fresh_id().value, LoopKind::Reduce);
   const UOp iy = oy * step + ky - 1, ix = ox * step + (2 - kx) - 1;
   const UOp inside = (iy >= 0) & (iy < y * step + 1) & (ix >= 0) & (ix < x * step + 1);
-  const UOp product = load(place(image, {iy, ix}, inside)) * load(place(weights, {ky, kx}));
-  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, ky, kx});
+  const UOp sum =
+      reduce(op, std::vector<UOp>{value(place(image, {iy, ix}, inside), ky, kx), ky, kx});
   return make(Op::Sink, {over(put(place(output({y, x}), {oy, ox}), sum), {oy, ox})}, {},
-              KernelArg{Symbol("convolution")});
+              KernelArg{Symbol(name)});
+}
+
+// Windows that reach beyond the image.
+inline UOp convolution(Random& random) {
+  const UOp weights = input(2, {3, 3});
+  return over_windows(random, "convolution", Op::Add,
+                      [&](const UOp& pixel, const UOp& ky, const UOp& kx) {
+                        return load(pixel) * load(place(weights, {ky, kx}));
+                      });
+}
+
+// The same with a value beyond the image.
+inline UOp pool(Random& random) {
+  const UOp beyond = const_float(random.any_of(std::vector{-HUGE_VAL, 3.0}), dtypes::f32);
+  return over_windows(random, "pool", Op::Max, [&](const UOp& pixel, const UOp&, const UOp&) {
+    return make(Op::Load, {pixel, beyond});
+  });
 }
 
 // Memory that is written where it is read: nothing may be computed twice.

@@ -136,7 +136,7 @@ Tried check_all(const Makers& makers, Schedule (Drawer::*draw)()) {
 }
 
 TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
-  const Tried tried = check_all({matmul, window, rows, columns, elements, convolution, shares,
+  const Tried tried = check_all({matmul, window, rows, columns, elements, convolution, pool, shares,
                                  column_shares, turned, turned_matmul, weighted},
                                 &Drawer::schedule);
   if (tried.accepted + tried.refused < 2) return;
@@ -164,7 +164,7 @@ TEST(ScheduleProperty, SumsAreRelativeToARunningMaximum) {
 
 TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {
   const Tried tried =
-      check_all({matmul, convolution, convolution, turned_matmul}, &Drawer::handing);
+      check_all({matmul, convolution, convolution, pool, turned_matmul}, &Drawer::handing);
   if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(50 * tried.slides, tried.accepted) << "some slide";
   EXPECT_GT(8 * tried.ahead, tried.accepted) << "some are ahead";

@@ -414,6 +414,23 @@ TEST(Assign, BothTimesOfSums) {
   EXPECT_TRUE(holds<float>(a, {10, 12}, {2}));
 }
 
+// What is asked for reads memory before one assignment and after another, which itself has to wait
+// for the first.
+TEST(Assign, AnAssignmentBetweenBothTimes) {
+  Tensor first, after;
+  {
+    Tensor a({1.f, 7.f}), b({5.f, 6.f});
+    Tensor::realize({a, b});
+    const Tensor before = a.lerp(a, 0.25);
+    first = a.set({Slice{.step = 1}}, b);
+    b.assign(b);
+    after = b.maximum(before);
+  }
+  first.realize();
+  EXPECT_TRUE(holds<float>(after, {5, 7}, {2}));
+  EXPECT_TRUE(holds<float>(first, {5, 6}, {2}));
+}
+
 // A training loop by hand, that reads nothing until its end.
 TEST(Assign, StepsOfSeveralParameters) {
   Tensor w({1.f, 2.f}), b({0.5f, 0.f});

@@ -24,6 +24,11 @@ struct FloatLayout {
     return {dtype, dtypes::i64.vec(lanes), 53, 1023};
   }
 
+  // Returns the table of constants for this dtype.
+  template <class T>
+  std::span<const T> table(std::span<const T> f32, std::span<const T> f64) const {
+    return value.kind() == Kind::F32 ? f32 : f64;
+  }
   int mantissa() const { return precision - 1; }  // bits below the exponent
   UOp number(double literal) const { return const_float(literal, value); }
   UOp integer(std::int64_t literal) const { return const_int(literal, word); }

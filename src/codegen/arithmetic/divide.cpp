@@ -122,9 +122,8 @@ UOp remainder(const Match& m) {
   return quotient.is_null() ? quotient : x - quotient * divisor;
 }
 
-bool is_natural(const Node* node) { return node->bounds().lo >= 0; }
 bool are_non_negative(const Match& m) {
-  return is_natural(m.root()->src(0)) && is_natural(m.root()->src(1));
+  return m.root()->src(0)->bounds().lo >= 0 && m.root()->src(1)->bounds().lo >= 0;
 }
 
 // Returns whether truncation has rounded a quotient up: the remainder differs in sign from y.
@@ -147,11 +146,6 @@ UOp floor_remainder(const Match& m) {
   return where(is_above_floor(rest, y), rest + y, rest);
 }
 
-template <Op op>
-UOp as_op(const Match& m) {
-  return make(op, {UOp(m.root()->src(0)), UOp(m.root()->src(1))});
-}
-
 }  // namespace
 
 const RuleSet& divide_rules() {
@@ -171,8 +165,8 @@ const RuleSet& truncating_rules() {
   static const Pat x = of_kinds("x", fixed_width), y = of_kinds("y", fixed_width);
   static const RuleSet rules{"truncating",
                              {
-                                 rule(x / y, as_op<Op::CDiv>, when(are_non_negative)),
-                                 rule(x % y, as_op<Op::CMod>, when(are_non_negative)),
+                                 rule(x / y, node(Op::CDiv, {x, y}), when(are_non_negative)),
+                                 rule(x % y, node(Op::CMod, {x, y}), when(are_non_negative)),
                              }};
   return rules;
 }

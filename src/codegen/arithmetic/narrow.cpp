@@ -15,17 +15,12 @@
 #include <weft/dev/codegen/decompose.h>
 #include <weft/dev/ir/graph.h>
 
+#include "common/loops.h"
+
 namespace weft {
 namespace {
 
 UOp wide(const Node* value) { return cast(UOp(value), dtypes::f32.vec(value->dtype().lanes())); }
-
-UOp in_f32(const Match& m) {
-  std::vector<UOp> operands;
-  for (const Node* source : m.root()->src()) operands.push_back(wide(source));
-  const UOp result = make(m.root()->op(), operands);
-  return result->dtype().is_bool() ? result : cast(result, m.root()->dtype());
-}
 
 // The product is exact in f32, except for bits far below the ties of bf16, so the error of the sum
 // can be computed. If the product of two bf16 overflows, c may bring the sum back into range. Sums
@@ -66,16 +61,13 @@ bool combines_narrow(const Node* effect) {
 // there is no such store.
 std::vector<UOp> expand_combining_stores(NodeList effects, NodeList loops) {
   if (std::ranges::none_of(effects, combines_narrow)) return {};
-  std::vector<UOp> before(loops.begin(), loops.end()), stores;
+  std::vector<UOp> before = list_of(loops), stores;
   for (const Node* effect : effects) {
     stores.emplace_back(effect);
     if (!combines_narrow(effect)) continue;
-    std::vector<UOp> memory{UOp(effect->src(0)->src(0))}, place, store;
-    memory.insert(memory.end(), before.begin(), before.end());
-    for (const Node* source : effect->src(0)->src()) place.emplace_back(source);
-    place[0] = before.empty() ? memory[0] : make(Op::After, memory);
+    std::vector<UOp> place = list_of(effect->src(0)->src()), store = list_of(effect->src());
+    place[0] = with_list(Op::After, place[0], before);
     const UOp old = make(Op::Load, {make(Op::Index, place)});
-    for (const Node* source : effect->src()) store.emplace_back(source);
     store[1] = make(effect->arg<StoreArg>().op, {old, store[1]});
     before.push_back(make(Op::Store, store, {}, StoreArg{}));
     stores.back() = before.back();
@@ -85,12 +77,11 @@ std::vector<UOp> expand_combining_stores(NodeList effects, NodeList loops) {
 
 UOp expand_combining_stores_in_loop(const Match& m) {
   const Node* end = m.root();
-  const bool is_list = end->src(0)->op() == Op::Tuple;
-  const std::vector<UOp> stores = expand_combining_stores(
-      is_list ? end->src(0)->src() : end->src().first(1), end->src().subspan(1));
+  const NodeList loops = end->src().subspan(1);
+  const std::vector<UOp> stores = expand_combining_stores(members_in(end), loops);
   if (stores.empty()) return {};
-  std::vector<UOp> src(end->src().begin(), end->src().end());
-  src[0] = is_list ? tuple(stores) : stores[0];
+  std::vector<UOp> src = list_of(end->src());
+  src[0] = end->src(0)->op() == Op::Tuple ? tuple(stores) : stores[0];
   return with_sources(UOp(end), src);
 }
 
@@ -101,6 +92,13 @@ UOp expand_combining_stores_at_sink(const Match& m) {
 }
 
 }  // namespace
+
+UOp in_f32(const Match& m) {
+  std::vector<UOp> operands;
+  for (const Node* source : m.root()->src()) operands.push_back(wide(source));
+  const UOp result = make(m.root()->op(), operands);
+  return result->dtype().is_bool() ? result : cast(result, m.root()->dtype());
+}
 
 const RuleSet& narrow_rules() {
   static const OpSet rounded{Op::Recip, Op::Sqrt, Op::Trunc, Op::Add, Op::Sub,

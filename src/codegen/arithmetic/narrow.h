@@ -3,13 +3,16 @@
 
 #include "arithmetic_steps.h"
 
-#include <weft/dev/rewrite/pattern.h>
+#include <weft/dev/rewrite/rule.h>
 
 namespace weft {
 
 inline constexpr KindSet narrow_kinds{Kind::F16, Kind::BF16, Kind::F8E4M3, Kind::F8E5M2};
 
 inline bool is_narrow(DType dtype) { return narrow_kinds.contains(dtype.kind()); }
+
+// Computes the op of narrow floats in f32.
+UOp in_f32(const Match& m);
 
 // Returns the unsigned integer dtype of the same width.
 inline DType word_of(DType narrow) {

@@ -7,6 +7,8 @@
 
 #include "transcendental.h"
 
+#include "narrow.h"
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -43,9 +45,8 @@ constexpr double log2e_f64[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 // log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f). The
 // first term is added without being rounded, and the others are at most a fifth of it.
 UOp log2_near_one(const UOp& f, const FloatLayout& layout) {
-  const bool is_f32 = layout.precision == 24;
-  const std::span<const double> log2e = is_f32 ? log2e_f32 : log2e_f64;
-  const std::span<const double> terms = is_f32 ? std::span<const double>(log2_f32) : log2_f64;
+  const auto log2e = layout.table<double>(log2e_f32, log2e_f64);
+  const auto terms = layout.table<double>(log2_f32, log2_f64);
   const UOp s = f / (f + 2), z = s * s, half = f * (log2e[0] / 2) * f;
   const UOp bend = mulacc(s, mulacc(z, polynomial(z, terms), half), -half);
   const UOp low = mulacc(f, layout.number(log2e[1]), bend);
@@ -65,8 +66,7 @@ UOp clamped(const UOp& x, double limit) {
 UOp exponent_shift(const FloatLayout& layout) { return rounding_shift(layout, 2 * layout.bias); }
 
 UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool scales) {
-  const bool is_f32 = layout.precision == 24;
-  const std::span<const double> terms = is_f32 ? std::span<const double>(exp2_f32) : exp2_f64;
+  const auto terms = layout.table<double>(exp2_f32, exp2_f64);
   const UOp power = mulacc(f, polynomial(f, terms), layout.number(1));
   if (scales)
     return make(Op::Ldexp, {power, n.word - bitcast(exponent_shift(layout), layout.word)});
@@ -79,32 +79,11 @@ UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool 
   return power * scale(half) * scale(rest);
 }
 
-UOp exp2_of(const UOp& x, bool scales) {
-  const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_clamp(layout)), shift = exponent_shift(layout);
-  const Rounded n = unshifted(near + shift, shift, layout);
-  return scaled_exp2(n, near - n.value, layout, scales);
-}
-
 double rounding_error_of(double factor, DType dtype) {
-  const std::span<const double> log2e = dtype.kind() == Kind::F32 ? log2e_f32 : log2e_f64;
+  const auto log2e = FloatLayout::of(dtype).table<double>(log2e_f32, log2e_f64);
   const double times = factor / log2e[0];
   int exponent = 0;
   return std::abs(std::frexp(times, &exponent)) == 0.5 ? times * log2e[1] : 0;
-}
-
-// Returns 2^(x*c), without rounding the product first. For exp this saves an instruction and gains
-// as many bits as the product has before the binary point. rounding_error_of() compensates for the
-// rounding of c = 1/ln 2, which would cost exp(88) 20 ulp.
-UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
-  const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_clamp(layout) / std::abs(factor));
-  const UOp shift = exponent_shift(layout);
-  const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
-  UOp rest = mulacc(near, c, -n.value);
-  if (const double lost = rounding_error_of(factor, x->dtype()); lost != 0)
-    rest = mulacc(near, layout.number(lost), rest);
-  return scaled_exp2(n, rest, layout, scales);
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
@@ -118,6 +97,8 @@ Scaled normalised(const UOp& x, const FloatLayout& layout) {
   return {cast(exponent - undo, layout.value), significand - 1};
 }
 
+namespace {
+
 UOp log2_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const auto [exponent, f] = normalised(x, layout);
@@ -126,15 +107,6 @@ UOp log2_of(const UOp& x) {
   const UOp irregular = where(x == 0, -layout.infinity(), nan);
   // +inf and NaN stay as they are.
   return where(x < layout.infinity(), where(0 < x, regular, irregular), x);
-}
-
-namespace {
-
-UOp in_f32(const Match& m) {
-  const DType dtype = m.root()->dtype(), wide = dtypes::f32.vec(dtype.lanes());
-  std::vector<UOp> operands;
-  for (const Node* source : m.root()->src()) operands.push_back(cast(UOp(source), wide));
-  return cast(make(m.root()->op(), operands), dtype);
 }
 
 bool scales(const Match& m) {
@@ -148,21 +120,38 @@ UOp unary(const Match& m) {
   return function(UOp(m.root()->src(0)));
 }
 
-// Returns null for factors so large or small that the limits of x do not fit the dtype.
-UOp exp2_of_multiple(const Match& m) {
-  const Node* product = m.root()->src(0);
-  const UOp x(product->src(0)), factor(product->src(1));
-  const Bits bits = factor->arg<ConstArg>().bits;
-  const double value = double_from_bits(bits, factor->dtype().scalar()), size = std::abs(value);
-  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, value, scales(m)) : UOp();
+double value_of(const Node* constant) {
+  return double_from_bits(constant->arg<ConstArg>().bits, constant->dtype().scalar());
 }
 
-UOp exp2(const Match& m) { return exp2_of(UOp(m.root()->src(0)), scales(m)); }
+// Returns 2^(x*c), without rounding the product first. For exp this saves an instruction and gains
+// as many bits as the product has before the binary point. rounding_error_of() compensates for the
+// rounding of c = 1/ln 2, which would cost exp(88) 20 ulp. Returns null for factors so large or
+// small that the limits of x do not fit the dtype.
+UOp exp2_of_multiple(const Match& m) {
+  const Node* product = m.root()->src(0);
+  const UOp x(product->src(0)), c(product->src(1));
+  const double factor = value_of(c.node()), size = std::abs(factor);
+  if (!(size > 0x1p-64 && size < 0x1p64)) return {};
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const UOp near = clamped(x, exp2_clamp(layout) / size), shift = exponent_shift(layout);
+  const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
+  UOp rest = mulacc(near, c, -n.value);
+  if (const double lost = rounding_error_of(factor, x->dtype()); lost != 0)
+    rest = mulacc(near, layout.number(lost), rest);
+  return scaled_exp2(n, rest, layout, scales(m));
+}
+
+UOp exp2(const Match& m) {
+  const UOp x(m.root()->src(0));
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const UOp near = clamped(x, exp2_clamp(layout)), shift = exponent_shift(layout);
+  const Rounded n = unshifted(near + shift, shift, layout);
+  return scaled_exp2(n, near - n.value, layout, scales(m));
+}
 
 UOp power_by_roots(const Match& m) {
-  const Node* exponent = m.root()->src(1);
-  return pow_by_roots(UOp(m.root()->src(0)),
-                      double_from_bits(exponent->arg<ConstArg>().bits, exponent->dtype().scalar()));
+  return pow_by_roots(UOp(m.root()->src(0)), value_of(m.root()->src(1)));
 }
 
 UOp power(const Match& m) {
@@ -173,7 +162,6 @@ UOp power(const Match& m) {
 
 const RuleSet& transcendental_rules() {
   static constexpr KindSet wide{Kind::F32, Kind::F64};
-  static constexpr KindSet narrow{Kind::F16, Kind::BF16, Kind::F8E4M3, Kind::F8E5M2};
   static const Pat x = of_kinds("x", wide), c = any_const("c");
   static const RuleSet rules{
       "transcendental",
@@ -185,7 +173,8 @@ const RuleSet& transcendental_rules() {
           rule(with_kinds(node(Op::Cos), wide), unary<cos_of>),
           rule(node(Op::Pow, {x, c}), power_by_roots),
           rule(with_kinds(node(Op::Pow), wide), power),
-          rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}), narrow), in_f32),
+          rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}), narrow_kinds),
+               in_f32),
       }};
   return rules;
 }

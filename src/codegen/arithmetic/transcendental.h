@@ -5,11 +5,9 @@
 
 namespace weft {
 
-// `scales`: the target has LDEXP, which then scales by the power of two.
-UOp exp2_of(const UOp& x, bool scales);
-UOp log2_of(const UOp& x);
 UOp sin_of(const UOp& x);
 UOp cos_of(const UOp& x);
+// `scales`: the target has LDEXP, which then scales by the power of two.
 UOp pow_of(const UOp& x, const UOp& y, bool scales);
 // Computes x^y by square roots if at most two roundings are needed; returns null otherwise.
 UOp pow_by_roots(const UOp& x, double y);

@@ -37,10 +37,8 @@ Pair quotient(const UOp& f) {
 }
 
 Pair log2_pair(const UOp& x, const FloatLayout& layout) {
-  const bool is_f32 = layout.precision == 24;
-  const std::span<const double[2]> pairs =
-      is_f32 ? std::span<const double[2]>(pairs_f32) : pairs_f64;
-  const std::span<const double> rest = is_f32 ? std::span<const double>(rest_f32) : rest_f64;
+  const auto pairs = layout.table<double[2]>(pairs_f32, pairs_f64);
+  const auto rest = layout.table<double>(rest_f32, rest_f64);
   const auto [exponent, f] = normalised(x, layout);
   const Pair s = quotient(f), z = times(s, s);
   const UOp zero = layout.number(0);

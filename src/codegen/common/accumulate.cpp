@@ -6,8 +6,8 @@
 // a group precede its first member.
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <ranges>
 
 #include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/lower.h>
@@ -17,6 +17,7 @@
 
 #include "cascade.h"
 #include "filled_alike.h"
+#include "loops.h"
 #include "traversal.h"
 
 namespace weft {
@@ -24,19 +25,10 @@ namespace {
 
 using Group = std::vector<const Node*>;  // reductions that share a loop
 
-NodeList members_of(const Node* reduce) {
-  const NodeList body = reduce->src().first(1);
-  return body[0]->op() == Op::Tuple ? body[0]->src() : body;
+// The only element of an accumulator, after what has to run before.
+UOp element_after(const UOp& buffer, const std::vector<UOp>& before) {
+  return place_in(with_list(Op::After, buffer, before), {});
 }
-
-UOp after(const UOp& buffer, const std::vector<UOp>& what) {
-  if (what.empty()) return buffer;
-  std::vector<UOp> src{buffer};
-  src.insert(src.end(), what.begin(), what.end());
-  return make(Op::After, src);
-}
-
-UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
 // With this many accumulators in a loop, other additions hide the latency of each one.
 constexpr std::size_t sums_hiding_latency = 8;
@@ -74,17 +66,16 @@ class Accumulator {
   Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
               const std::vector<UOp>& loops, bool fuses, bool is_one_of_many) {
     const DType dtype = accumulator_of(op, value->dtype());
-    buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
-    std::vector<UOp> before{
-        make(Op::Store, {place(after(buffer_, around)), identity_of(op, dtype)}, {}, StoreArg{})};
+    buffer_ = memory_for({}, dtype, Space::Register);
+    std::vector<UOp> before{store_at(element_after(buffer_, around), identity_of(op, dtype))};
     before.insert(before.end(), loops.begin(), loops.end());
-    const UOp now = place(after(buffer_, before));
-    const UOp next = combined(op, make(Op::Load, {now}), cast(value, dtype), fuses, is_one_of_many);
-    update_ = make(Op::Store, {now, next}, {}, StoreArg{});
+    const UOp now = element_after(buffer_, before);
+    update_ = store_at(
+        now, combined(op, make(Op::Load, {now}), cast(value, dtype), fuses, is_one_of_many));
   }
 
   const UOp& update() const { return update_; }
-  UOp result(const UOp& end) const { return make(Op::Load, {place(after(buffer_, {end}))}); }
+  UOp result(const UOp& end) const { return make(Op::Load, {element_after(buffer_, {end})}); }
 
  private:
   UOp buffer_, update_;
@@ -105,43 +96,31 @@ bool has_loop_carried_memory(const Node* reduce) {
   });
 }
 
-class Accumulate {
+class Accumulate : public Rebuilt {
  public:
   Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), filled_(order_), fuses_(fuses) {
-    sort_by_level();
-    join_all();
+    find_levels();
+    // Outer reductions first: inner ones can share a loop only if the loops around them do.
+    for (const auto& [level, nodes] : levels_ | std::views::reverse)
+      for (const Node* node : nodes)
+        if (node->op() == Op::Reduce && node->size() > 1) join(node);
     for (const Group& group : groups_) block_long_sum(group);
-    for (const Node* node : order_) rebuild(node);
+    for (const auto& [level, nodes] : levels_)
+      for (const Node* node : nodes) rebuild(node);
   }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
 
  private:
   // What a group has in common: level, enclosing loops, and sizes and kinds of the ranges.
   using Key = std::vector<std::uint64_t>;
 
-  void sort_by_level() {
-    std::vector<std::vector<const Node*>> levels;
+  void find_levels() {
     for (const Node* node : order_) {
       std::uint32_t level = 0;
       for (const Node* source : node->src()) level = std::max(level, *level_.find(source));
       level += node->op() == Op::Reduce;
       level_.set(node, level);
-      if (level == levels.size()) levels.emplace_back();
-      levels[level].push_back(node);
+      levels_[level].push_back(node);
     }
-    order_.clear();
-    for (const auto& level : levels) order_.insert(order_.end(), level.begin(), level.end());
-  }
-
-  // Visits outer reductions first: inner ones can share a loop only if the loops around them do.
-  void join_all() {
-    std::map<std::uint32_t, std::vector<const Node*>, std::greater<>> by_level;
-    for (const Node* node : order_)
-      if (node->op() == Op::Reduce && node->size() > 1)
-        by_level[*level_.find(node)].push_back(node);
-    for (const auto& [level, reductions] : by_level)
-      for (const Node* reduce : reductions) join(reduce);
   }
 
   const Node* leader_of(const Node* range) const {
@@ -154,8 +133,7 @@ class Accumulate {
     for (const Node* range : reduce->ranges()) key.push_back(leader_of(range)->id());
     for (const Node* range : reduce->src().subspan(1)) {
       key.push_back(std::uint64_t{range->src(0)->id()} << 8 |
-                    static_cast<std::uint64_t>(range->arg<RangeArg>().kind) |
-                    std::uint64_t{1} << 63);
+                    static_cast<std::uint64_t>(kind_of(range)) | std::uint64_t{1} << 63);
     }
     return key;
   }
@@ -175,7 +153,7 @@ class Accumulate {
   void block_long_sum(const Group& group) {
     const auto is_rounded = [](const Node* reduce) {
       return reduce->arg<ReduceArg>().op == Op::Add &&
-             std::ranges::any_of(members_of(reduce), [](auto member) {
+             std::ranges::any_of(members_in(reduce), [](auto member) {
                return member->dtype().is_float() && member->op() != Op::Mma;
              });
     };
@@ -185,7 +163,7 @@ class Accumulate {
     if (!cascades_.back().iterations.empty() && std::ranges::any_of(group, has_loop_carried_memory))
       cascades_.back() = {};
     const std::vector<UOp>& iterations = cascades_.back().iterations;
-    for (std::size_t i = 0; i < iterations.size(); ++i) made_.set(ranges[i], iterations[i].node());
+    for (std::size_t i = 0; i < iterations.size(); ++i) set(ranges[i], iterations[i]);
   }
 
   // Appends the loops of the expression that a range has become.
@@ -194,10 +172,10 @@ class Accumulate {
   }
 
   void rebuild(const Node* node) {
-    if (made_.contains(node)) return;
+    if (contains(node)) return;
     if (const Node* leader = leader_of(node); leader != node) {
       rebuild(leader);
-      return made_.set(node, *made_.find(leader));
+      return set(node, (*this)[leader]);
     }
     if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
     std::vector<UOp> src;
@@ -211,7 +189,7 @@ class Accumulate {
     if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
       result = UOp(member_of(result.node()));
     if (node->op() == Op::After) result = filled_.representative_of(node, result);
-    made_.set(node, result.node());
+    set(node, result);
   }
 
   void reduce(const Group& group) {
@@ -219,7 +197,7 @@ class Accumulate {
     std::vector<UOp> loops, around, values;
     for (const Node* range : first->ranges()) add_loops(around, range);
     for (const Node* node : group)
-      for (const Node* member : members_of(node)) values.push_back((*this)[member]);
+      for (const Node* member : members_in(node)) values.push_back((*this)[member]);
     const BlockedSum& cascade = cascades_[*group_.find(first)];
     if (cascade.iterations.empty()) {
       for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
@@ -230,9 +208,9 @@ class Accumulate {
     auto next = values.begin();
     for (const Node* node : group) {
       std::vector<UOp> results;
-      for (const Node* member : members_of(node)) results.push_back(cast(*next++, member->dtype()));
+      for (const Node* member : members_in(node)) results.push_back(cast(*next++, member->dtype()));
       const bool is_list = node->src(0)->op() == Op::Tuple;
-      made_.set(node, is_list ? tuple(results).node() : results[0].node());
+      set(node, is_list ? tuple(results) : results[0]);
     }
   }
 
@@ -248,7 +226,7 @@ class Accumulate {
         added_up(group, {copies->src().begin(), copies->src().end()}, around, cascade.rest);
     std::size_t i = 0;
     for (const Node* node : group)
-      for (std::size_t member = 0; member < members_of(node).size(); ++member, ++i)
+      for (std::size_t member = 0; member < members_in(node).size(); ++member, ++i)
         sums[i] = make(node->arg<ReduceArg>().op, {sums[i], left[i]});
     return sums;
   }
@@ -259,7 +237,7 @@ class Accumulate {
     std::vector<Accumulator> accumulators;
     std::vector<UOp> updates, results;
     for (const Node* node : group)
-      for (std::size_t i = 0; i < members_of(node).size(); ++i) {
+      for (std::size_t i = 0; i < members_in(node).size(); ++i) {
         const UOp& value = values[accumulators.size()];
         accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_,
                                   values.size() >= sums_hiding_latency);
@@ -275,7 +253,8 @@ class Accumulate {
   BufferMerger filled_;
   bool fuses_;
   NodeMap<std::uint32_t> level_, group_;
-  NodeMap<const Node*> leader_, made_;
+  std::map<std::uint32_t, std::vector<const Node*>> levels_;
+  NodeMap<const Node*> leader_;
   std::map<Key, std::uint32_t> by_key_;
   std::vector<Group> groups_;
   std::vector<BlockedSum> cascades_;  // by group

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/rules/symbolic.h>
+
+#include "loops.h"
 
 namespace weft {
 namespace {
@@ -39,9 +40,7 @@ BlockedSum blocked_sum_of(NodeList ranges) {
   BlockedSum cascade;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const UOp size(ranges[i]->src(0));
-    const auto loop = [&](const UOp& count) {
-      return range(count, fresh_id().value, ranges[i]->arg<RangeArg>().kind);
-    };
+    const auto loop = [&](const UOp& count) { return range_like(ranges[i], count); };
     if (i + 1 != whole || iterations < 2) {
       cascade.iterations.push_back(loop(size));
       (i < whole ? cascade.outer : cascade.inner).push_back(cascade.iterations[i]);

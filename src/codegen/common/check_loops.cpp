@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/linearize.h>
@@ -22,10 +23,6 @@ std::int64_t plus(std::int64_t a, std::int64_t b) { return clamped(Wide{a} + b);
 
 std::int64_t most_iterations_of(const Node* loop) { return clamped(loop->src(0)->bounds().hi); }
 
-bool closes_loops(const Node* node) {
-  return OpSet{Op::End, Op::Reduce, Op::Stage}.contains(node->op());
-}
-
 // Returns whether the size depends only on constants, VARIABLEs and enclosing loops, which are
 // bounded themselves.
 bool is_bounded(const Node* size) {
@@ -36,14 +33,10 @@ bool is_bounded(const Node* size) {
 }
 
 std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
-  NodeMap<int> closers;
-  const auto closed = [&](const Node* loop) {
-    const int* count = closers.find(loop);
-    return count != nullptr ? *count : 0;
-  };
+  std::unordered_map<const Node*, int> closers;
   for (const Node* node : order)
-    if (closes_loops(node))
-      for (const Node* loop : node->src().subspan(1)) closers.set(loop, closed(loop) + 1);
+    if (has(node->op(), OpFlag::Closes))
+      for (const Node* loop : node->src().subspan(1)) ++closers[loop];
 
   std::vector<std::string> findings;
   const auto check = [&](bool holds, const Node* node, std::string_view complaint) {
@@ -56,7 +49,7 @@ std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
   check_whole(kernel);
   for (const Node* node : order) {
     if (node->op() == Op::Range)
-      check(closed(node) == 1, node, "not closed by exactly one END, REDUCE or STAGE");
+      check(closers[node] == 1, node, "not closed by exactly one END, REDUCE or STAGE");
     if (node->op() == Op::Range || node->op() == Op::Special)
       check(
           is_bounded(node->src(0)), node,
@@ -67,55 +60,45 @@ std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
   return findings;
 }
 
-// Counts the iterations of a graph in its linear order, in which loops are properly nested.
-class Iterations {
- public:
-  // Counts bodies before their calls, as they come in topological order.
-  Iterations(const Node* kernel, NodeList order) {
-    for (const Node* node : order)
-      if (node->op() == Op::Call && !bodies_.contains(node->src(0)))
-        bodies_.set(node->src(0), count(node->src(0)));
-    total_ = count(kernel);
-  }
-  std::int64_t total() const { return total_; }
-
- private:
-  std::int64_t count(const Node* root) const {
-    NodeMap<bool> elsewhere;
-    std::int64_t workers = 1, iterations = 0;
-    const std::vector<const Node*> program = linearize(root);
-    for (const Node* node : program)
-      if (node->op() == Op::Call)
-        for (const Node* inner : toposort(node->src(0))) elsewhere.set(inner, true);
-    for (const Node* node : program)
-      if (node->op() == Op::Special && !elsewhere.contains(node))
-        workers = times(workers, most_iterations_of(node));
-    std::vector<std::int64_t> open{workers};
-    for (const Node* node : program) {
-      if (elsewhere.contains(node)) continue;
-      if (node->op() == Op::Range) {
-        open.push_back(times(open.back(), most_iterations_of(node)));
-        iterations = plus(iterations, open.back());
-      } else if (closes_loops(node)) {
-        open.resize(open.size() - static_cast<std::size_t>(std::ranges::count(
-                                      node->src().subspan(1), Op::Range, &Node::op)));
-      } else if (node->op() == Op::Call) {
-        iterations = plus(iterations, times(open.back(), *bodies_.find(node->src(0))));
-      }
+// Counts the iterations of a graph in its linear order, in which loops are properly nested. Those of
+// the bodies that it calls are known.
+std::int64_t count_iterations(const Node* root, const NodeMap<std::int64_t>& bodies) {
+  NodeMap<bool> elsewhere;
+  std::int64_t workers = 1, iterations = 0;
+  const std::vector<const Node*> program = linearize(root);
+  for (const Node* node : program)
+    if (node->op() == Op::Call)
+      for (const Node* inner : toposort(node->src(0))) elsewhere.set(inner, true);
+  for (const Node* node : program)
+    if (node->op() == Op::Special && !elsewhere.contains(node))
+      workers = times(workers, most_iterations_of(node));
+  std::vector<std::int64_t> open{workers};
+  for (const Node* node : program) {
+    if (elsewhere.contains(node)) continue;
+    if (node->op() == Op::Range) {
+      open.push_back(times(open.back(), most_iterations_of(node)));
+      iterations = plus(iterations, open.back());
+    } else if (has(node->op(), OpFlag::Closes)) {
+      open.resize(open.size() - static_cast<std::size_t>(std::ranges::count(node->src().subspan(1),
+                                                                            Op::Range, &Node::op)));
+    } else if (node->op() == Op::Call) {
+      iterations = plus(iterations, times(open.back(), *bodies.find(node->src(0))));
     }
-    return iterations;
   }
-
-  NodeMap<std::int64_t> bodies_;
-  std::int64_t total_ = 0;
-};
+  return iterations;
+}
 
 }  // namespace
 
 LoopCheck check_loops(const Node* kernel) {
   const std::vector<const Node*> order = toposort(kernel);
   LoopCheck result{findings_of(kernel, order), 0};
-  if (result.findings.empty()) result.most_iterations = Iterations(kernel, order).total();
+  if (!result.findings.empty()) return result;
+  NodeMap<std::int64_t> bodies;  // counted before their calls, as they come in topological order
+  for (const Node* node : order)
+    if (node->op() == Op::Call && !bodies.contains(node->src(0)))
+      bodies.set(node->src(0), count_iterations(node->src(0), bodies));
+  result.most_iterations = count_iterations(kernel, bodies);
   return result;
 }
 

@@ -5,6 +5,8 @@
 // ranges have common ids.
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
@@ -15,27 +17,22 @@
 namespace weft {
 namespace {
 
-class CommonReductions {
+class CommonReductions : public Rebuilt {
  public:
   explicit CommonReductions(NodeList roots) {
     for (const Node* node : toposort(roots)) rebuild(node);
   }
 
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
  private:
   void rebuild(const Node* node) {
-    std::vector<UOp> made, form;
-    for (const Node* source : node->src()) {
-      made.push_back((*this)[source]);
-      form.emplace_back(*form_.find(source));
-    }
+    std::vector<UOp> form;
+    for (const Node* source : node->src()) form.emplace_back(*form_.find(source));
     const bool is_sum = node->op() == Op::Reduce;
     const UOp named = is_sum ? with_common_names(node, form) : with_sources(UOp(node), form);
     form_.set(node, named.node());
     const Node* const* first = is_sum ? first_.find(named.node()) : nullptr;
-    made_.set(node, first != nullptr ? *first : with_sources(UOp(node), made).node());
-    if (is_sum && first == nullptr) first_.set(named.node(), *made_.find(node));
+    set(node, first != nullptr ? UOp(*first) : with_new_sources(node));
+    if (is_sum) first_.insert(named.node(), (*this)[node].node());
   }
 
   // Gives the ranges of a reduction common ids, by how deeply reductions are nested in it and by
@@ -47,24 +44,22 @@ class CommonReductions {
     Substitution names;
     for (const Node* own : reduce->src().subspan(1))
       if (own->op() == Op::Range)
-        names.emplace(
-            own, range(UOp(own->src(0)), name(height, names.size()), own->arg<RangeArg>().kind));
+        names.emplace(own, range(UOp(own->src(0)), name(height, names.size()), kind_of(own)));
     const UOp named = substitute(with_sources(UOp(reduce), form), names);
     heights_.set(named.node(), height);
     return named;
   }
 
   std::uint64_t name(std::size_t height, std::size_t position) {
-    names_.resize(std::max(names_.size(), height + 1));
-    std::vector<std::uint64_t>& own = names_[height];
-    while (own.size() <= position) own.push_back(fresh_id().value);
-    return own[position];
+    const auto [found, is_new] = names_.try_emplace({height, position});
+    if (is_new) found->second = fresh_id().value;
+    return found->second;
   }
 
-  NodeMap<const Node*> made_, form_;  // rebuilt; canonical form
-  NodeMap<const Node*> first_;        // by canonical form
-  NodeMap<std::size_t> heights_;      // nesting depth, by canonical form
-  std::vector<std::vector<std::uint64_t>> names_;
+  NodeMap<const Node*> form_;     // canonical form
+  NodeMap<const Node*> first_;    // by canonical form
+  NodeMap<std::size_t> heights_;  // nesting depth, by canonical form
+  std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> names_;
 };
 
 }  // namespace

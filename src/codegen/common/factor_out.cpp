@@ -14,6 +14,8 @@
 #include <weft/dev/rewrite/rule.h>
 #include <weft/settings.h>
 
+#include "loops.h"
+
 namespace weft {
 namespace {
 
@@ -56,9 +58,7 @@ UOp product_of(const Nodes& factors) {
 }
 
 UOp sum_over(const Node* sum, const UOp& value, const Nodes& ranges) {
-  std::vector<UOp> src{value};
-  for (const Node* range : ranges) src.emplace_back(range);
-  return make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
+  return closed_over(UOp(sum), value, list_of(ranges));
 }
 
 // The loops of a sum, split so that hoisted factors change with the outer ones only. VECTOR ranges
@@ -68,56 +68,34 @@ struct SumLoops {
   Nodes outer, inner;
 };
 
-class SumLoopSplitter {
- public:
-  SumLoopSplitter(const Node* sum, const Nodes& factors) : factors_(factors) {
-    for (const Node* range : sum->src().subspan(1)) {
-      const LoopKind kind = kind_of(range);
-      (kind == LoopKind::Vector   ? lanes_
-       : kind == LoopKind::Upcast ? copies_
-                                  : loops_)
-          .push_back(range);
+// Hoists out of as few inner loops as possible: factors that change with the last of the outer
+// loops and none inside it.
+SumLoops split_loops(const Node* sum, const Nodes& factors) {
+  Nodes loops, copies, lanes;
+  for (const Node* range : sum->src().subspan(1))
+    (kind_of(range) == LoopKind::Vector   ? lanes
+     : kind_of(range) == LoopKind::Upcast ? copies
+                                          : loops)
+        .push_back(range);
+  for (std::size_t around = loops.size();; --around) {
+    const auto first_inner = loops.begin() + static_cast<std::ptrdiff_t>(around);
+    SumLoops result{{loops.begin(), first_inner}, {first_inner, loops.end()}};
+    Nodes hoisted;
+    for (const Node* factor : factors)
+      if (around > 0 && changes_with(factor, loops[around - 1]) &&
+          !changes_with_any(factor, result.inner) &&
+          (!result.inner.empty() || !changes_with_all(factor, copies)))
+        hoisted.push_back(factor);
+    if (around > 0 && hoisted.empty()) continue;
+    for (const Node* copy : copies) {
+      const bool is_of_hoisted = std::ranges::any_of(
+          hoisted, [&](const Node* factor) { return changes_with(factor, copy); });
+      (is_of_hoisted ? result.outer : result.inner).push_back(copy);
     }
+    result.outer.insert(result.outer.end(), lanes.begin(), lanes.end());
+    if (around == 0 || !result.inner.empty()) return result;
   }
-
-  SumLoops found() const {
-    for (std::size_t around = loops_.size(); around > 0; --around)
-      if (const SumLoops loops = cut(around, hoistable(around)); !loops.inner.empty()) return loops;
-    return cut(0, {});
-  }
-
- private:
-  // Returns factors that change with the last of the outer `around` loops and none inside it.
-  Nodes hoistable(std::size_t around) const {
-    const Nodes inner = inside(around);
-    Nodes result;
-    for (const Node* factor : factors_)
-      if (changes_with(factor, loops_[around - 1]) && !changes_with_any(factor, inner) &&
-          (!inner.empty() || !changes_with_all(factor, copies_)))
-        result.push_back(factor);
-    return result;
-  }
-
-  SumLoops cut(std::size_t around, const Nodes& hoistable) const {
-    if (around > 0 && hoistable.empty()) return {};
-    SumLoops loops{{loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(around)},
-                   inside(around)};
-    for (const Node* copies : copies_) {
-      const bool is_hoisted_dependent = std::ranges::any_of(
-          hoistable, [&](const Node* factor) { return changes_with(factor, copies); });
-      (is_hoisted_dependent ? loops.outer : loops.inner).push_back(copies);
-    }
-    loops.outer.insert(loops.outer.end(), lanes_.begin(), lanes_.end());
-    return loops;
-  }
-
-  Nodes inside(std::size_t around) const {
-    return {loops_.begin() + static_cast<std::ptrdiff_t>(around), loops_.end()};
-  }
-
-  const Nodes& factors_;
-  Nodes loops_, copies_, lanes_;
-};
+}
 
 struct Factors {
   Factors(const Nodes& factors, const Nodes& inner) {
@@ -130,19 +108,18 @@ struct Factors {
 // Returns the sum over the inner loops, multiplied by the hoisted factors.
 UOp scaled(const Node* sum, const Factors& factors, const Nodes& inner) {
   const UOp part = sum_over(sum, product_of(factors.inside), inner);
-  return factors.outside.empty() ? part : product_of(factors.outside) * part;
+  return product_of(factors.outside) * part;
 }
 
 // The same as scaled() over new ranges, since a RANGE is closed once.
 UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
   UOp value = product_of(factors.inside);
-  std::vector<UOp> src;
+  std::vector<UOp> loops;
   for (const Node* range : inner) {
-    src.push_back(weft::range(UOp(range->src(0)), fresh_id().value, kind_of(range)));
-    value = with_range_replaced(with_fresh_loops(value, range), range, src.back());
+    loops.push_back(range_like(range));
+    value = with_range_replaced(with_fresh_loops(value, range), range, loops.back());
   }
-  src.insert(src.begin(), value);
-  return product_of(factors.outside) * make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
+  return product_of(factors.outside) * closed_over(UOp(sum), value, loops);
 }
 
 bool is_profitable(const Factors& factors, const SumLoops& loops) {
@@ -151,7 +128,7 @@ bool is_profitable(const Factors& factors, const SumLoops& loops) {
 }
 
 UOp split_product(const Node* sum, const Nodes& factors) {
-  const SumLoops loops = SumLoopSplitter(sum, factors).found();
+  const SumLoops loops = split_loops(sum, factors);
   const Factors parts(factors, loops.inner);
   if (!is_profitable(parts, loops)) return {};
   return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
@@ -194,7 +171,7 @@ UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at, std::siz
   Nodes product = others, with_offset = others;
   add_factors(code, product);
   add_factors(offset, with_offset);
-  const SumLoops loops = SumLoopSplitter(sum, product).found();
+  const SumLoops loops = split_loops(sum, product);
   const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
   if (!is_profitable(codes, loops) || !is_scaled_code(code, loops.inner)) return {};
   if (changes_with_any(offset, loops.inner) || offsets.inside.empty() || !is_shared(offsets))

@@ -2,27 +2,24 @@
 
 #include <algorithm>
 
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
+
+#include "loops.h"
 
 namespace weft {
 namespace {
 
-int stores_to(const Node* storage, NodeList nodes) {
-  return static_cast<int>(std::ranges::count_if(nodes, [&](const Node* node) {
+std::ptrdiff_t stores_to(const Node* storage, NodeList nodes) {
+  return std::ranges::count_if(nodes, [&](const Node* node) {
     return node->op() == Op::Store && storage_of(node->src(0)->src(0)) == storage;
-  }));
+  });
 }
 
 }  // namespace
 
-BufferMerger::BufferMerger(NodeList order) : memory_(fresh_id().value) {
-  for (const Node* node : order) {
-    if (node->op() != Op::Store) continue;
-    const Node* storage = storage_of(node->src(0)->src(0));
-    const int* known = stores_.find(storage);
-    stores_.set(storage, known != nullptr ? *known + 1 : 1);
-  }
+BufferMerger::BufferMerger(NodeList order) : memory_(fresh_id()) {
+  for (const Node* node : order)
+    if (node->op() == Op::Store) ++stores_[storage_of(node->src(0)->src(0))];
 }
 
 UOp BufferMerger::representative_of(const Node* before, const UOp& now) {
@@ -35,22 +32,19 @@ UOp BufferMerger::representative_of(const Node* before, const UOp& now) {
 
 bool BufferMerger::is_filled_here_only(const Node* after) const {
   const Node* storage = after->src(0);
-  const int* stores = stores_.find(storage);
-  return storage->op() == Op::Buffer && stores != nullptr &&
-         stores_to(storage, toposort(after)) == *stores;
+  const auto stores = stores_.find(storage);
+  return storage->op() == Op::Buffer && stores != stores_.end() &&
+         stores_to(storage, toposort(after)) == stores->second;
 }
 
 UOp BufferMerger::canonical_form(const UOp& after) {
   const Node* storage = after->src(0);
-  BufferArg arg = storage->arg<BufferArg>();
-  arg.id.value = memory_;
-  const std::vector<UOp> sizes(storage->src().begin(), storage->src().end());
-  Substitution by{{storage, make(Op::Buffer, sizes, storage->dtype(), arg)}};
+  Substitution by{{storage, buffer_like(storage, memory_)}};
   for (const Node* node : toposort(after.node())) {
     if (node->op() != Op::Range || changes_with(after.node(), node)) continue;
     const std::size_t number = by.size() - 1;
     if (number == loops_.size()) loops_.push_back(fresh_id().value);
-    by.emplace(node, range(UOp(node->src(0)), loops_[number], node->arg<RangeArg>().kind));
+    by.emplace(node, range(UOp(node->src(0)), loops_[number], kind_of(node)));
   }
   return substitute(after, by);
 }

@@ -3,7 +3,9 @@
 // buffers identically can share one buffer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include <weft/dev/ir/graph.h>
@@ -23,10 +25,10 @@ class BufferMerger {
   bool is_filled_here_only(const Node* after) const;
   UOp canonical_form(const UOp& after);
 
-  NodeMap<int> stores_;               // how many stores each buffer has
-  NodeMap<const Node*> first_;        // by canonical form
-  std::vector<std::uint64_t> loops_;  // canonical ids of loops, by position
-  std::uint64_t memory_;
+  std::unordered_map<const Node*, std::ptrdiff_t> stores_;  // how many each buffer has
+  NodeMap<const Node*> first_;                              // by canonical form
+  std::vector<std::uint64_t> loops_;                        // canonical ids of loops, by position
+  UniqueId memory_;
 };
 
 }  // namespace weft

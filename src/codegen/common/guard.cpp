@@ -7,8 +7,6 @@
 namespace weft {
 namespace {
 
-bool may_be(const Node* value, Wide what) { return value->bounds().contains(what); }
-
 UOp constant(std::int64_t value, const UOp& like) { return const_int(value, like->dtype()); }
 
 UOp divide(const Match& m) {
@@ -16,8 +14,8 @@ UOp divide(const Match& m) {
   const bool quotient = root->op() == Op::CDiv;
   const UOp a(root->src(0)), b(root->src(1));
   const UOp zero = constant(0, b), one = constant(1, b), minus = constant(-1, b);
-  const bool by_zero = may_be(b.node(), 0);
-  const bool may_wrap = !b->dtype().is_unsigned() && may_be(b.node(), -1) &&
+  const bool by_zero = b->bounds().contains(0);
+  const bool may_wrap = !b->dtype().is_unsigned() && b->bounds().contains(-1) &&
                         a->bounds().lo == dtype_interval(a->dtype().scalar()).lo;
   if (!by_zero && !may_wrap) return {};
   UOp divisor = b;
@@ -35,7 +33,7 @@ UOp shift(const Match& m) {
   const int bits = a->dtype().bits();
   if (b->bounds().lo >= 0 && b->bounds().hi < bits) return {};
   const bool keeps_sign = root->op() == Op::Shr && !a->dtype().is_unsigned();
-  const UOp inside = (b >= constant(0, b)) & (b < constant(bits, b));
+  const UOp inside = (b >= 0) & (b < bits);
   const UOp most = constant(bits - 1, b);
   const UOp by = where(inside, b, most);
   const UOp shifted = make(root->op(), {a, by});

@@ -2,22 +2,19 @@
 // select which memory is read. Within a section each condition is constant. An element of a concat
 // then reads one input instead of selecting among all.
 //
-// A traversal, not a rule set: everything inside a loop determines where it is split.
-
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/rules/turns.h>
 #include <weft/settings.h>
 
-#include "traversal.h"
+#include "loops.h"
 
 namespace weft {
 namespace {
@@ -47,7 +44,7 @@ bool reads_several_memories(const std::vector<const Node*>& slice, const Node* r
 
 Cuts cuts_of(const Node* effect, const Node* range) {
   Cuts cuts{range, {}};
-  if (!range->src(0)->is_const() || range->arg<RangeArg>().kind != LoopKind::Loop) return cuts;
+  if (!range->src(0)->is_const() || kind_of(range) != LoopKind::Loop) return cuts;
   const std::int64_t size = range->src(0)->lo();
   const std::vector<const Node*> slice = slice_of(effect, range);
   for (const Node* node : slice) add_turns(node, range, cuts.ends);
@@ -76,11 +73,10 @@ bool is_splittable(const Node* effect) {
 
 // Returns the effect without stores whose condition is always false; null if none is left.
 UOp without_dead_stores(const UOp& effect) {
-  std::vector<UOp> stores;
-  const Node* own = effect.node();
-  for (const Node* store : own->op() == Op::Tuple ? own->src() : NodeList(&own, 1))
-    if (store->op() != Op::Store || !store->src(0)->src(1)->is_const_int(0))
-      stores.emplace_back(store);
+  std::vector<UOp> stores = list_members(effect);
+  std::erase_if(stores, [](const UOp& store) {
+    return store->op() == Op::Store && store->src(0)->src(1)->is_const_int(0);
+  });
   if (stores.empty()) return {};
   return stores.size() == 1 ? stores[0] : tuple(stores);
 }
@@ -97,15 +93,13 @@ UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t f
     const UOp size = is_cut ? const_int(stop - first, old->src(0)->dtype()) : UOp(old->src(0));
     UOp iteration = const_int(0, old->dtype());
     if (!size->is_const_int(1)) {
-      iteration = weft::range(size, fresh_id().value, old->arg<RangeArg>().kind);
+      iteration = range_like(old, size);
       loops.push_back(iteration);
     }
     iterations.emplace(old, is_cut ? iteration + first : iteration);
   }
   const UOp effect = without_dead_stores(simplify(substitute(end.src(0), iterations)));
-  if (effect.is_null() || loops.empty()) return effect;
-  loops.insert(loops.begin(), effect);
-  return make(Op::End, loops);
+  return effect.is_null() ? effect : closed_over(end, effect, loops);
 }
 
 // Returns the cuts of the range that has most sections.
@@ -119,34 +113,21 @@ Cuts best_cuts(const Node* end) {
 }
 
 // Splits an END into sections. Threads share its outermost loop, which stays around all sections.
-UOp in_sections(const UOp& end, bool has_threads) {
+UOp in_sections(const Match& m) {
+  const UOp end(m.root());
   const Cuts best = best_cuts(end.node());
-  if (best.range == nullptr) return end;
+  if (best.range == nullptr) return {};
+  const auto* target = m.context<Target>();
+  const bool has_threads = target != nullptr && target->machine.workers() > 1;
   const Node* first = end->src(1);
   const Node* outer = has_threads && first != best.range ? first : nullptr;
   std::vector<UOp> sections;
   for (std::size_t i = 0; i < best.sections(); ++i)
     if (UOp each = section(end, outer, best.range, best.ends[i], best.ends[i + 1]); !each.is_null())
       sections.push_back(std::move(each));
-  if (sections.empty()) return end;
+  if (sections.empty()) return {};
   return outer == nullptr ? tuple(sections) : make(Op::End, {tuple(sections), UOp(outer)});
 }
-
-class Sections {
- public:
-  Sections(NodeList roots, bool has_threads) {
-    for (const Node* node : toposort(roots)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back((*this)[source]);
-      made_.set(node, in_sections(with_sources(UOp(node), src), has_threads).node());
-    }
-  }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  NodeMap<const Node*> made_;
-};
 
 }  // namespace
 
@@ -157,8 +138,8 @@ std::vector<UOp> index_set_split(const std::vector<UOp>& roots, const RewriteOpt
   // Work-items that take different branches cost less than loops that no work-group can share.
   const auto* target = options.context.get<Target>();
   if (target != nullptr && target->machine.has_groups()) return roots;
-  const bool has_threads = target != nullptr && target->machine.workers() > 1;
-  return simplify(traversed<Sections>(roots, has_threads),
+  static const RuleSet rules{"index_set_split", {rule(node(Op::End), in_sections)}};
+  return simplify(rewrite_once(roots, rules, options),
                   {.pass = options.pass, .trace = options.trace});
 }
 

@@ -1,18 +1,17 @@
 #include "join_loops.h"
 
 #include <algorithm>
-#include <optional>
 
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/codegen/strides.h>
 #include <weft/dev/ir/graph.h>
+
+#include "loops.h"
 
 namespace weft {
 namespace {
 
-bool is_plain(const Node* range) {
-  return range->op() == Op::Range && range->arg<RangeArg>().kind == LoopKind::Loop &&
-         range->src(0)->is_const();
+bool is_plain_of_constant_size(const Node* range) {
+  return is_range<LoopKind::Loop>(range) && range->src(0)->is_const();
 }
 
 // Two directly nested loops of an END.
@@ -78,24 +77,21 @@ class LoopPair {
   Strides by_outer_, by_inner_;
 };
 
-UOp joined(UOp end) {
+UOp with_joined_loops(const Match& m) {
+  UOp end(m.root());
   for (std::size_t i = end->size() - 1; i > 1; --i) {
     const Node *outer = end->src(i - 1), *inner = end->src(i);
-    if (!is_plain(outer) || !is_plain(inner)) continue;
+    if (!is_plain_of_constant_size(outer) || !is_plain_of_constant_size(inner)) continue;
     if (const LoopPair pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
   }
-  return end;
+  return end.node() == m.root() ? UOp() : end;
 }
 
 }  // namespace
 
-JoinLoops::JoinLoops(NodeList roots) {
-  for (const Node* node : toposort(roots)) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
-    const UOp result = with_sources(UOp(node), src);
-    made_.set(node, (node->op() == Op::End ? joined(result) : result).node());
-  }
+const RuleSet& join_rules() {
+  static const RuleSet rules{"join_loops", {rule(node(Op::End), with_joined_loops)}};
+  return rules;
 }
 
 }  // namespace weft

@@ -3,18 +3,10 @@
 // when schedules have been applied and indices are flat.
 #pragma once
 
-#include <weft/dev/ir/graph.h>
+#include <weft/dev/rewrite/rule.h>
 
 namespace weft {
 
-// A traversal for traversed() in traversal.h.
-class JoinLoops {
- public:
-  explicit JoinLoops(NodeList roots);
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  NodeMap<const Node*> made_;
-};
+const RuleSet& join_rules();
 
 }  // namespace weft

@@ -12,14 +12,13 @@
 namespace weft {
 namespace {
 
-constexpr OpSet closers{Op::End, Op::Reduce, Op::Stage};
 // Ops that pass effects on, from a STORE to the END that repeats it.
 constexpr OpSet groups{Op::Tuple, Op::Barrier, Op::End};
 
 // Returns the loops that a node closes. A dimension of 1 of a STAGE has no loop.
 std::vector<const Node*> loops_of(const Node* closer) {
   std::vector<const Node*> loops;
-  if (closers.contains(closer->op()))
+  if (has(closer->op(), OpFlag::Closes))
     std::ranges::copy_if(closer->src().subspan(1), std::back_inserter(loops),
                          [](const Node* node) { return node->op() == Op::Range; });
   return loops;
@@ -87,35 +86,22 @@ std::vector<const Node*> linearize(const Node* kernel) {
   for (const Node* node : order)
     if (node->op() != Op::Range) bodies[loops.of(node)].push_back(node);
 
-  // Concatenates the bodies. A closer is reached twice, before its loops and after them.
-  std::vector<const Node*> program;
-  struct Frame {
-    const std::vector<const Node*>* body;
-    std::size_t next;
-    const Node* closer;  // whose loop this is; null for the kernel
-    std::size_t inner;   // how many of the closer's loops are open
-  };
-  std::vector<Frame> stack{{&bodies.back(), 0, nullptr, 0}};
-  const auto open = [&](const Node* closer, std::size_t inner) {
-    const Node* range = loops_of(closer)[inner];
-    program.push_back(range);
-    stack.push_back({&bodies[loops.number(range)], 0, closer, inner + 1});
-  };
-  while (!stack.empty()) {
-    Frame& frame = stack.back();
-    if (frame.next < frame.body->size()) {
-      const Node* node = (*frame.body)[frame.next++];
-      if (loops_of(node).empty())
-        program.push_back(node);
-      else
-        open(node, 0);
-    } else if (frame.closer != nullptr && frame.inner < loops_of(frame.closer).size()) {
-      open(frame.closer, frame.inner);
-    } else {
-      const bool closes = frame.closer != nullptr && frame.inner == loops_of(frame.closer).size();
-      if (closes) program.push_back(frame.closer);
-      const std::size_t inner = frame.inner;
-      stack.resize(stack.size() - std::max<std::size_t>(closes ? inner : 1, 1));
+  // Concatenates the bodies, last node first in `open`. A closer is reached twice: before its loops
+  // and after them.
+  std::vector<const Node*> program, open{bodies.back().rbegin(), bodies.back().rend()};
+  NodeMap<bool> opened;
+  while (!open.empty()) {
+    const Node* node = open.back();
+    const std::vector<const Node*> own = loops_of(node);
+    if (own.empty() || !opened.insert(node, true)) {
+      program.push_back(node);
+      open.pop_back();
+      continue;
+    }
+    for (const Node* range : own | std::views::reverse) {
+      const std::vector<const Node*>& body = bodies[loops.number(range)];
+      open.insert(open.end(), body.rbegin(), body.rend());
+      open.push_back(range);
     }
   }
   return program;

@@ -1,7 +1,5 @@
-// Lowers scans (scan.h) to loop-carried accumulators: each iteration only adds its new terms.
-//
-// A traversal, not a rule set: all loops of an END determine which of them can carry a scan, and
-// some have to be reversed.
+// Lowers scans (scan.h) to loop-carried accumulators: each iteration only adds its new terms. All
+// loops of an END determine which of them can carry a scan, and some have to be reversed.
 
 #include <algorithm>
 #include <optional>
@@ -9,12 +7,11 @@
 #include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/scan.h>
 #include <weft/dev/rules/symbolic.h>
 
-#include "traversal.h"
+#include "loops.h"
 
 namespace weft {
 namespace {
@@ -22,10 +19,6 @@ namespace {
 // Limits the accumulators of a scan. Loops nested in the one that carries it need an accumulator
 // for each of their iterations.
 constexpr std::int64_t most_bytes = 64 << 10;
-
-UOp store(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{});
-}
 
 // A scan, the loop of an END that can carry it, and the VECTOR range that tiles this loop, if any.
 struct Carried {
@@ -47,8 +40,7 @@ bool starts_with_first_term(const Scan& scan) {
 bool is_in_a_reduction(const Node* end, const Node* node) {
   const auto own = end->src().subspan(1);
   return std::ranges::any_of(node->ranges(), [&](const Node* range) {
-    return std::ranges::find(own, range) == own.end() &&
-           std::ranges::find(end->ranges(), range) == end->ranges().end();
+    return std::ranges::find(own, range) == own.end() && !changes_with(end, range);
   });
 }
 
@@ -90,7 +82,7 @@ std::vector<Carried> all_carried(const Node* end) {
 
 // Reverses a loop of the END.
 UOp turned(const UOp& end, const Node* loop) {
-  const UOp iteration = range(UOp(loop->src(0)), fresh_id().value, kind_of(loop));
+  const UOp iteration = range_like(loop);
   std::vector<UOp> src{
       with_range_replaced(UOp(end->src(0)), loop, (UOp(loop->src(0)) - 1) - iteration)};
   for (const Node* other : end->src().subspan(1))
@@ -103,7 +95,7 @@ UOp innermost(const UOp& end, const Node* loop) {
   std::vector<UOp> src;
   for (const Node* source : end->src())
     if (source != loop) src.emplace_back(source);
-  const auto lanes = std::ranges::find_if(src.begin() + 1, src.end(), [](const UOp& range) {
+  const auto lanes = std::find_if(src.begin() + 1, src.end(), [](const UOp& range) {
     return kind_of(range.node()) == LoopKind::Vector;
   });
   src.insert(lanes, UOp(loop));
@@ -141,33 +133,19 @@ class Carrier {
   UOp result() const {
     const UOp now = place_in(make(Op::After, {begun(), UOp(carried_.loop)}), list_of(inside_));
     const UOp total = make(op_, {make(Op::Load, {now}), added()});
-    std::vector<UOp> effects = effects_of(
+    std::vector<UOp> effects = list_members(
         substitute(end_.src(0), {{carried_.reduce, cast(total, carried_.reduce->dtype())}}));
-    effects.push_back(store(now, total));
-    std::vector<UOp> src = list_of(end_->src());
-    src[0] = tuple(effects);
-    return make(Op::End, src);
+    effects.push_back(store_at(now, total));
+    return closed_over(end_, tuple(effects), list_of(end_->src().subspan(1)));
   }
 
  private:
-  static std::vector<UOp> list_of(const auto& nodes) {
-    std::vector<UOp> list;
-    for (const Node* node : nodes) list.emplace_back(node);
-    return list;
-  }
-  static std::vector<UOp> effects_of(const UOp& what) {
-    return what->op() == Op::Tuple ? list_of(what->src()) : std::vector<UOp>{what};
-  }
-
   // Returns the accumulators as initialised before the loop.
   UOp begun() const {
-    std::vector<UOp> sizes, first, around;
-    for (const Node* range : inside_) {
-      sizes.emplace_back(range->src(0));
-      first.push_back(range_like(range, range->src(0)->lo()));
-    }
+    std::vector<UOp> first, around;
+    for (const Node* range : inside_) first.push_back(range_like(range));
     const Space space = inside_.empty() ? Space::Register : Space::Scratch;
-    const UOp buffer = make(Op::Buffer, sizes, dtype_, BufferArg{fresh_id(), space});
+    const UOp buffer = memory_for(first, dtype_, space);
     std::vector<const Node*> all(end_->src(0)->ranges().begin(), end_->src(0)->ranges().end());
     for (const Node* range : end_->src().subspan(1))
       if (!changes_with(end_->src(0), range)) all.push_back(range);
@@ -175,7 +153,7 @@ class Carrier {
       if (range != carried_.loop && range != carried_.lane &&
           std::ranges::find(inside_, range) == inside_.end())
         around.emplace_back(range);
-    const UOp cleared = store(place_in(with_list(Op::After, buffer, around), first), identity());
+    const UOp cleared = store_at(place_in(with_list(Op::After, buffer, around), first), identity());
     return make(Op::After, {buffer, with_list(Op::End, cleared, first)});
   }
 
@@ -185,7 +163,7 @@ class Carrier {
   // before it.
   UOp added() const {
     if (carried_.lane == nullptr) return value_at(carried_.scan.last);
-    const UOp lane(carried_.lane), other = range_like(carried_.lane, lane->src(0)->lo());
+    const UOp lane(carried_.lane), other = range_like(carried_.lane);
     const UOp value = value_at(substitute(carried_.scan.last, {{carried_.lane, other}}));
     return make(Op::Reduce, {where(other < lane + 1, value, identity()), other}, {},
                 carried_.reduce->arg<ReduceArg>());
@@ -225,9 +203,10 @@ UOp nested(const UOp& end, const std::vector<const Node*>& carrying) {
 
 // Rewrites the scans of an END one by one, since one may be part of another. If none follows the
 // loop order, the loops of the first scan are reversed.
-UOp carried(UOp end) {
+UOp carried(const Match& m) {
+  UOp end(m.root());
   std::vector<Carried> all = all_carried(end.node());
-  if (all.empty()) return end;
+  if (all.empty()) return {};
   if (std::ranges::none_of(all, &Carried::follows_loop_order)) {
     for (const Scan::Step& step : std::vector(all[0].scan.steps)) end = turned(end, step.range);
     all = all_carried(end.node());
@@ -246,29 +225,14 @@ UOp carried(UOp end) {
   return nested(end, carrying);
 }
 
-class Scans {
- public:
-  explicit Scans(NodeList roots) {
-    for (const Node* node : toposort(roots)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back((*this)[source]);
-      const UOp result = with_sources(UOp(node), src);
-      made_.set(node, (node->op() == Op::End ? carried(result) : result).node());
-    }
-  }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  NodeMap<const Node*> made_;
-};
-
 }  // namespace
 
 std::vector<UOp> scans(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto is_scan = [](const Node* node) { return scan_of(node).has_value(); };
   if (std::ranges::none_of(toposort(nodes_of(roots)), is_scan)) return roots;
-  return simplify(traversed<Scans>(roots), {.pass = options.pass, .trace = options.trace});
+  static const RuleSet rules{"scans", {rule(node(Op::End), carried)}};
+  return simplify(rewrite_once(roots, rules, options),
+                  {.pass = options.pass, .trace = options.trace});
 }
 
 }  // namespace weft

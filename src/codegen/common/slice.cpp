@@ -2,6 +2,8 @@
 
 #include <weft/dev/ir/memory.h>
 
+#include "loops.h"
+
 namespace weft {
 
 std::vector<const Node*> slice_of(const Node* root, const Node* range) {
@@ -38,10 +40,7 @@ void renew_buffer(const Node* after, const Node* changing, Substitution& fresh) 
   };
   if (storage->op() != Op::Buffer || fresh.contains(storage)) return;
   if (std::ranges::none_of(after->src().subspan(1), is_filled)) return;
-  BufferArg arg = storage->arg<BufferArg>();
-  arg.id = fresh_id();
-  const std::vector<UOp> sizes(storage->src().begin(), storage->src().end());
-  fresh.emplace(storage, make(Op::Buffer, sizes, storage->dtype(), arg));
+  fresh.emplace(storage, buffer_like(storage, fresh_id()));
 }
 
 }  // namespace
@@ -60,7 +59,7 @@ UOp with_fresh_loops(const UOp& root, const Node* changing) {
       if (!OpSet{Op::Reduce, Op::End}.contains(node->op())) continue;
       for (const Node* old : node->src().subspan(1)) {
         if (fresh.contains(old)) continue;
-        fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
+        fresh.emplace(old, range_like(old));
         loops.push_back(old);
         open.emplace_back(node->src(0), old);
       }

@@ -2,6 +2,7 @@
 // layout to each STAGE and to the INDEXes that read it. The second step then only meets STAGEs
 // whose ranges are in the order of the buffer's dimensions.
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
@@ -12,8 +13,7 @@ namespace {
 // Returns the sources with those after the first `first` in the order of the layout.
 std::vector<UOp> laid_out(NodeList src, std::size_t first,
                           const std::vector<std::int64_t>& layout) {
-  std::vector<UOp> result;
-  for (std::size_t i = 0; i < first; ++i) result.emplace_back(src[i]);
+  std::vector<UOp> result = list_of(src.first(first));
   for (std::int64_t dimension : layout)
     result.emplace_back(src[first + static_cast<std::size_t>(dimension)]);
   return result;
@@ -36,19 +36,17 @@ UOp fill(const Match& m) {
   const Space space = stage->arg<StageArg>().space;
   if (stage->dtype().is_void() || (space != Space::Scratch && space != Space::Register))
     user_error("a kernel stages values in scratch or registers, neither lists nor global memory");
-  std::vector<UOp> dims, at{UOp(), const_bool(true)}, loops{UOp()}, iterations{UOp()};
-  for (const Node* range : stage->src().subspan(1)) {
+  const std::vector<UOp> at = list_of(stage->src().subspan(1));
+  std::vector<UOp> dims, loops;
+  for (const UOp& range : at) {
     const bool is_loop = range->op() == Op::Range;
-    dims.push_back(is_loop ? UOp(range->src(0)) : const_int(1));
-    at.emplace_back(range);
-    if (is_loop) loops.emplace_back(range);
+    dims.push_back(is_loop ? range.src(0) : const_int(1));
+    if (is_loop) loops.push_back(range);
   }
   const UOp buffer = make(Op::Buffer, dims, stage->dtype(), BufferArg{fresh_id(), space});
-  iterations[0] = at[0] = buffer;
-  for (const Node* range : stage->ranges()) iterations.emplace_back(range);
-  if (iterations.size() > 1) at[0] = make(Op::After, iterations);
-  loops[0] = make(Op::Store, {make(Op::Index, at), UOp(stage->src(0))}, {}, StoreArg{});
-  return make(Op::After, {buffer, loops.size() > 1 ? make(Op::End, loops) : loops[0]});
+  const UOp refilled = with_list(Op::After, buffer, list_of(stage->ranges()));
+  const UOp filled = store_at(place_in(refilled, at), UOp(stage->src(0)));
+  return make(Op::After, {buffer, with_list(Op::End, filled, loops)});
 }
 
 const RuleSet& layout_rules() {

@@ -8,6 +8,25 @@
 
 namespace weft {
 
+// What a traversal has made of the nodes so far.
+class Rebuilt {
+ public:
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ protected:
+  bool contains(const Node* node) const { return made_.contains(node); }
+  void set(const Node* node, const UOp& result) { made_.set(node, result.node()); }
+  std::vector<UOp> sources(const Node* node) const {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    return src;
+  }
+  UOp with_new_sources(const Node* node) const { return with_sources(UOp(node), sources(node)); }
+
+ private:
+  NodeMap<const Node*> made_;
+};
+
 // Returns Traversal(nodes, arguments ...)[node] for the node of each root. Runs in an arena, which
 // owns all nodes made on the way, so a traversal can hold them as plain pointers.
 template <class Traversal, class... Arguments>

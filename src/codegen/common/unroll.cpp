@@ -1,6 +1,4 @@
-// Replaces UNROLL and UPCAST ranges by copies of the body, one for each iteration.
-//
-// A traversal, not a rule set: everything that changes with the range is copied. Reductions in the
+// Replaces UNROLL and UPCAST ranges by copies of the body, one for each iteration. Reductions in the
 // copies have equal ranges, so accumulate gives them one loop. This results in a register tile.
 
 #include <algorithm>
@@ -8,21 +6,18 @@
 
 #include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
-#include "traversal.h"
+#include "loops.h"
 
 namespace weft {
 namespace {
 
 bool is_unrolled(const Node* node) {
-  if (node->op() != Op::Range) return false;
-  const LoopKind kind = node->arg<RangeArg>().kind;
-  return kind == LoopKind::Unroll || kind == LoopKind::Upcast;
+  return is_range<LoopKind::Unroll>(node) || is_range<LoopKind::Upcast>(node);
 }
 
 // Returns a copy of `what` for each iteration of the range.
@@ -36,11 +31,6 @@ std::vector<UOp> copies_of(const UOp& what, const Node* range) {
   return copies;
 }
 
-std::vector<UOp> members_of(const UOp& value) {
-  if (value->op() != Op::Tuple) return {value};
-  return {value->src().begin(), value->src().end()};
-}
-
 UOp as_list(const std::vector<UOp>& members, bool is_list) {
   return is_list ? tuple(members) : members[0];
 }
@@ -48,14 +38,14 @@ UOp as_list(const std::vector<UOp>& members, bool is_list) {
 UOp all_effects(const std::vector<UOp>& copies) {
   std::vector<UOp> effects;
   for (const UOp& copy : copies)
-    for (const UOp& effect : members_of(copy)) effects.push_back(effect);
+    for (const UOp& effect : list_members(copy)) effects.push_back(effect);
   return as_list(effects, effects.size() != 1);
 }
 
 UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
-  std::vector<UOp> members = members_of(copies[0]);
+  std::vector<UOp> members = list_members(copies[0]);
   for (std::size_t copy = 1; copy < copies.size(); ++copy) {
-    const std::vector<UOp> next = members_of(copies[copy]);
+    const std::vector<UOp> next = list_members(copies[copy]);
     for (std::size_t i = 0; i < members.size(); ++i)
       members[i] = added_behind(members[i], op, next[i], fuses);
   }
@@ -65,7 +55,11 @@ UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
 // Replaces the unrolled ranges of an END or REDUCE by copies. These are in iteration order, with
 // the innermost range varying fastest. Values that change only with the others are then
 // short-lived.
-UOp unrolled(const UOp& closer, bool fuses) {
+UOp unrolled(const Match& m) {
+  const UOp closer(m.root());
+  if (std::ranges::none_of(closer->src().subspan(1), is_unrolled)) return {};
+  const auto* target = m.context<Target>();
+  const bool fuses = target != nullptr && target->ops.contains(Op::MulAcc);
   UOp what = closer.src(0);
   std::vector<UOp> loops;
   for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
@@ -78,40 +72,16 @@ UOp unrolled(const UOp& closer, bool fuses) {
     what = closer->op() == Op::End ? all_effects(copies)
                                    : combined(closer->arg<ReduceArg>().op, copies, fuses);
   }
-  if (loops.empty()) return what;
-  loops.insert(loops.begin(), what);
-  return with_sources(closer, loops);
+  return closed_over(closer, what, loops);
 }
-
-class Unroll {
- public:
-  Unroll(NodeList roots, bool fuses) : fuses_(fuses) {
-    for (const Node* node : toposort(roots)) rebuild(node);
-  }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  void rebuild(const Node* node) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
-    const UOp result = with_sources(UOp(node), src);
-    const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
-                        std::ranges::any_of(node->src().subspan(1), is_unrolled);
-    made_.set(node, (closes ? unrolled(result, fuses_) : result).node());
-  }
-
-  bool fuses_;
-  NodeMap<const Node*> made_;
-};
 
 }  // namespace
 
 std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options) {
   if (std::ranges::none_of(toposort(nodes_of(roots)), is_unrolled)) return roots;
-  const auto* target = options.context.get<Target>();
-  const bool fuses = target != nullptr && target->ops.contains(Op::MulAcc);
-  return simplify(traversed<Unroll>(roots, fuses), {.pass = options.pass, .trace = options.trace});
+  static const RuleSet rules{"unroll", {rule(node({Op::End, Op::Reduce}), unrolled)}};
+  return simplify(rewrite_once(roots, rules, options),
+                  {.pass = options.pass, .trace = options.trace});
 }
 
 }  // namespace weft

@@ -4,31 +4,27 @@
 #include <ranges>
 
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
+
+#include "loops.h"
 
 namespace weft {
 namespace {
 
-bool is_shared(const Node* node) {
-  return node->op() == Op::Range && is_parallel(node->arg<RangeArg>().kind);
-}
-
 // The innermost range of a kind is its axis 0: neighbouring iterations are neighbours in the grid.
 UOp share(const Match& m) {
-  const Node* end = m.root();
-  std::vector<UOp> src{UOp(end->src(0))};
+  const UOp end(m.root());
+  UOp body = end.src(0);
+  std::vector<UOp> loops;
   std::map<LoopKind, std::int32_t> axes;
   for (const Node* range : end->src().subspan(1) | std::views::reverse) {
-    const LoopKind kind = range->arg<RangeArg>().kind;
-    if (is_shared(range))
-      src[0] = with_range_replaced(
-          src[0], range,
-          make(Op::Special, {UOp(range->src(0))}, {}, SpecialArg{kind, axes[kind]++}));
+    const LoopKind kind = kind_of(range);
+    if (is_parallel(kind))
+      body = with_range_replaced(
+          body, range, make(Op::Special, {UOp(range->src(0))}, {}, SpecialArg{kind, axes[kind]++}));
     else
-      src.emplace(src.begin() + 1, range);
+      loops.emplace(loops.begin(), range);
   }
-  if (src.size() == end->size()) return {};
-  return src.size() == 1 ? src[0] : make(Op::End, src);
+  return axes.empty() ? UOp() : closed_over(end, body, loops);
 }
 
 }  // namespace

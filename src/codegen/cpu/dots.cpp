@@ -1,28 +1,23 @@
 // Replaces sums of byte products over a DOT range by a dot-product instruction, which adds up a
-// group of products in each lane.
-//
-// This is a traversal and not a rewrite rule, since a factor is rebuilt down to its loads.
+// group of products in each lane. A factor is rebuilt down to its loads.
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/codegen/strides.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
-#include "common/traversal.h"
+#include "common/loops.h"
 #include "lanes.h"
 
 namespace weft {
 namespace {
 
-bool is_dot(const Node* node) {
-  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Dot;
-}
+constexpr auto is_dot = is_range<LoopKind::Dot>;
 
 [[noreturn]] void refuse(std::string_view why) {
   user_error(fmt::format("schedule: a loop of kind dot: {}", why));
@@ -65,9 +60,7 @@ class Grouped {
     if (!is_elementwise(value->op())) refuse("its factors are not elementwise functions of reads");
     std::vector<UOp> src;
     for (const Node* source : value->src()) src.push_back((*this)(source));
-    const bool is_given = info(value->op()).dtype == DTypeRule::Given;
-    return make_uop(value->op(), src, is_given ? value->dtype().scalar().vec(lanes) : DType(),
-                    info(value->op()).arg, value->arg_bytes());
+    return on_lanes(value, src, lanes);
   }
 
  private:
@@ -84,10 +77,9 @@ class Grouped {
       for (std::int64_t iteration = 0; iteration < iterations_; ++iteration)
         numbers.push_back(const_int(number + iteration * *step, at->dtype().scalar()));
     const auto lanes = static_cast<std::uint32_t>(numbers.size());
-    const UOp start =
-        simplify(std::vector{substitute(UOp(base), {{range_, const_int(0, range_->dtype())}})})[0];
+    const UOp start = simplify(substitute(UOp(base), {{range_, const_int(0, range_->dtype())}}));
     const UOp places = splat(start, lanes) + make(Op::Stack, numbers);
-    return make(Op::Load, {make(Op::Index, {UOp(place->src(0)), const_bool(true), places})});
+    return make(Op::Load, {place_in(UOp(place->src(0)), {places})});
   }
 
   // Splits an index into its scalar base and the constant offsets of its lanes. `expand` writes
@@ -111,72 +103,57 @@ class Grouped {
   std::uint32_t iterations_;
 };
 
-class Dots {
- public:
-  Dots(NodeList roots, const std::vector<MmaShape>& known) : known_(known) {
-    for (const Node* node : toposort(roots)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back((*this)[source]);
-      UOp result = with_sources(UOp(node), src);
-      if (node->op() == Op::Reduce && std::ranges::any_of(node->src().subspan(1), is_dot))
-        result = sum(result.node());
-      made_.set(node, result.node());
-    }
+// Adds a product to the sum by one of the instructions.
+UOp added_product(const std::vector<MmaShape>& known, const Node* product, const Node* group,
+                  const UOp& sum) {
+  const Node *a = converted(product->src(0)), *b = converted(product->src(1));
+  if (a->dtype().lanes() > 1) std::swap(a, b);
+  const auto is_of_these_types = [&](const MmaShape& each) {
+    return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
+           each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
+           each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
+           each.group == group->src(0)->lo();
+  };
+  const auto shape = std::ranges::find_if(known, [&](const MmaShape& each) {
+    return is_of_these_types(each) && each.may_hold(b->hi());
+  });
+  if (shape == known.end())
+    refuse(std::ranges::any_of(known, is_of_these_types)
+               ? "sums of two of its products may saturate"
+               : "the device has no such instruction");
+  const Grouped grouped(group);
+  return make(Op::Mma, {grouped(a), grouped(b), sum}, sum->dtype(),
+              NameArg{Symbol(std::string(shape->name))});
+}
+
+UOp sum_of_groups(const Match& m) {
+  const UOp reduce(m.root());
+  const auto* target = m.context<Target>();
+  if (target == nullptr) return {};
+  std::vector<UOp> loops;
+  const Node* group = nullptr;
+  for (const Node* range : reduce->src().subspan(1)) {
+    if (!is_dot(range))
+      loops.emplace_back(range);
+    else if (group != nullptr || !range->src(0)->is_const())
+      refuse("there are two such loops, or its size is not a constant");
+    else
+      group = range;
   }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  UOp sum(const Node* reduce) const {
-    std::vector<UOp> src{UOp()};
-    const Node* group = nullptr;
-    for (const Node* range : reduce->src().subspan(1)) {
-      if (!is_dot(range))
-        src.emplace_back(range);
-      else if (group != nullptr || !range->src(0)->is_const())
-        refuse("there are two such loops, or its size is not a constant");
-      else
-        group = range;
-    }
-    if (reduce->arg<ReduceArg>().op != Op::Add) refuse("it is not a sum of products");
-    std::vector<const Node*> products;
-    add_products(reduce->src(0), products);
-    src[0] = const_int(0, reduce->dtype());
-    for (const Node* product : products) src[0] = multiplied(product, group, src[0]);
-    return src.size() > 1 ? make(Op::Reduce, src, {}, reduce->arg<ReduceArg>()) : src[0];
-  }
-
-  UOp multiplied(const Node* product, const Node* group, const UOp& sum) const {
-    const Node *a = converted(product->src(0)), *b = converted(product->src(1));
-    if (a->dtype().lanes() > 1) std::swap(a, b);
-    const auto is_of_these_types = [&](const MmaShape& each) {
-      return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
-             each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
-             each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
-             each.group == group->src(0)->lo();
-    };
-    const auto shape = std::ranges::find_if(known_, [&](const MmaShape& each) {
-      return is_of_these_types(each) && each.may_hold(b->hi());
-    });
-    if (shape == known_.end())
-      refuse(std::ranges::any_of(known_, is_of_these_types)
-                 ? "sums of two of its products may saturate"
-                 : "the device has no such instruction");
-    const Grouped grouped(group);
-    return make(Op::Mma, {grouped(a), grouped(b), sum}, sum->dtype(),
-                NameArg{Symbol(std::string(shape->name))});
-  }
-
-  const std::vector<MmaShape>& known_;
-  NodeMap<const Node*> made_;
-};
+  if (group == nullptr) return {};
+  if (reduce->arg<ReduceArg>().op != Op::Add) refuse("it is not a sum of products");
+  std::vector<const Node*> products;
+  add_products(reduce->src(0), products);
+  UOp sum = const_int(0, reduce->dtype());
+  for (const Node* product : products) sum = added_product(target->mma, product, group, sum);
+  return closed_over(reduce, sum, loops);
+}
 
 }  // namespace
 
 std::vector<UOp> dots(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  const auto* target = options.context.get<Target>();
-  if (target == nullptr || std::ranges::none_of(toposort(nodes_of(roots)), is_dot)) return roots;
-  return traversed<Dots>(roots, target->mma);
+  static const RuleSet rules{"dots", {rule(node(Op::Reduce), sum_of_groups)}};
+  return rewrite_once(roots, rules, options);
 }
 
 }  // namespace weft

@@ -11,11 +11,11 @@
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/cost/nest.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/scan.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
+#include "common/loops.h"
 #include "common/traversal.h"
 #include "lanes.h"
 #include "strided.h"
@@ -23,11 +23,7 @@
 namespace weft {
 namespace {
 
-bool is_vector_range(const Node* node) {
-  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Vector;
-}
-
-bool is_dot_range(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Dot; }
+constexpr auto is_vector_range = is_range<LoopKind::Vector>;
 
 std::uint32_t lanes_of(const Node* range) {
   const Node* size = range->src(0);
@@ -73,24 +69,20 @@ struct Line {
   std::int64_t stride = 0;
 };
 
-class Expand {
+class Expand : public Rebuilt {
  public:
   explicit Expand(NodeList roots) { expand(roots); }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
 
  private:
   void expand(NodeList roots) {
     for (const Node* node : toposort(roots))
-      if (!made_.contains(node)) made_.set(node, expanded(node).node());
+      if (!contains(node)) set(node, expanded(node));
   }
 
   UOp expanded(const Node* node) {
     note_line(node);
+    if (is_vector_range(node)) return lane_numbers(lanes_of(node), node->dtype());
     switch (node->op()) {
-      case Op::Range:
-        if (is_vector_range(node)) return lane_numbers(lanes_of(node), node->dtype());
-        return with_sources(UOp(node), sources(node));
       case Op::End: return end(node);
       case Op::Reduce: return reduce(node);
       case Op::Index: return index(node);
@@ -98,15 +90,8 @@ class Expand {
       case Op::Store: return store(node);
       case Op::Prefetch: return make(Op::Prefetch, {first_lane(node->src(0))});
       default:
-        return is_elementwise(node->op()) ? with_lanes(node, node->size())
-                                          : with_sources(UOp(node), sources(node));
+        return is_elementwise(node->op()) ? with_lanes(node, node->size()) : with_new_sources(node);
     }
-  }
-
-  std::vector<UOp> sources(const Node* node) const {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
-    return src;
   }
 
   // Rebuilds the node with its first `count` sources broadcast to the widest of them.
@@ -117,9 +102,7 @@ class Expand {
     for (std::size_t i = 0; i < count; ++i) lanes = std::max(lanes, src[i]->dtype().lanes());
     for (std::size_t i = 0; i < count; ++i)
       if (src[i]->op() != Op::Index) src[i] = splat(src[i], lanes);
-    const bool is_given = info(node->op()).dtype == DTypeRule::Given;
-    return make_uop(node->op(), src, is_given ? node->dtype().vec(lanes) : DType(),
-                    info(node->op()).arg, node->arg_bytes());
+    return on_lanes(node, src, lanes);
   }
 
   // Memory of a single element is loaded once, unconditionally, and broadcast. The mask selects the
@@ -128,8 +111,8 @@ class Expand {
     const Node* place = node->src(0);
     if (const UOp from = reversed_place(place); !from.is_null()) {
       std::vector<UOp> src{from};
-      for (const Node* other : node->src().subspan(1)) src.push_back(reversed((*this)[other]));
-      for (std::size_t i = 1; i < src.size(); ++i) src[i] = splat(src[i], from->dtype().lanes());
+      for (const Node* other : node->src().subspan(1))
+        src.push_back(splat(reversed((*this)[other]), from->dtype().lanes()));
       return reversed(make(Op::Load, src));
     }
     const UOp valid = (*this)[place->src(1)];
@@ -140,8 +123,7 @@ class Expand {
     }
     const std::uint32_t lanes = valid->dtype().lanes();
     if (place->size() > 2 || lanes == 1) return with_lanes(node, 2);
-    const UOp value =
-        splat(make(Op::Load, {make(Op::Index, {(*this)[place->src(0)], const_bool(true)})}), lanes);
+    const UOp value = splat(make(Op::Load, {place_in((*this)[place->src(0)], {})}), lanes);
     const UOp other = node->size() > 1 ? (*this)[node->src(1)] : const_int(0, node->dtype());
     return where(valid, value, splat(other, lanes));
   }
@@ -153,7 +135,7 @@ class Expand {
     const Node* place = load->src(0);
     if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
     // `dots` loads the elements between the lanes itself.
-    if (std::ranges::any_of(place->ranges(), is_dot_range)) return std::nullopt;
+    if (std::ranges::any_of(place->ranges(), is_range<LoopKind::Dot>)) return std::nullopt;
     const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
     const auto at = line(place->src(2));
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
@@ -168,10 +150,8 @@ class Expand {
     const UOp valid = (*this)[place->src(1)];
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
     const UOp first = at->base - const_int(lanes - 1, at->base->dtype());
-    const DType dtype = first->dtype();
     const UOp is_valid = valid->is_const() ? valid : reversed(splat(valid, lanes));
-    const UOp at_lanes = make(Op::Splat, {first}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
-    return make(Op::Index, {(*this)[place->src(0)], is_valid, at_lanes});
+    return make(Op::Index, {(*this)[place->src(0)], is_valid, lanes_from(first, lanes)});
   }
 
   // If all lanes store to the same place, the value of the last lane remains.
@@ -189,7 +169,7 @@ class Expand {
     if (to->dtype().lanes() == lanes || lanes == 1 || node->arg<StoreArg>().combine)
       return with_lanes(node, 2);
     std::vector<UOp> src = sources(node);
-    src[1] = make(Op::Lane, {value}, {}, PositionArg{static_cast<std::int32_t>(lanes) - 1});
+    src[1] = lane(value, lanes - 1);
     return with_sources(UOp(node), src);
   }
 
@@ -227,15 +207,9 @@ class Expand {
     if (!src[1]->is_const()) src[1] = splat(src[1], lanes);
     for (std::size_t i = 2; i < src.size(); ++i) {
       const auto at = line(node->src(i));
-      const DType dtype = src[i]->dtype().scalar();
-      if (at && at->stride != 0) {
-        const UOp numbers = lane_numbers(lanes, dtype, at->stride);
-        const UOp& base = at->base;  // strided_index_of() expects a SPLAT, even of a constant
-        src[i] =
-            base->is_const_int(0) ? numbers : make(Op::Splat, {base}, dtype.vec(lanes)) + numbers;
-      } else {
-        src[i] = splat(src[i], lanes);
-      }
+      // strided_index_of() expects a SPLAT, even of a constant.
+      src[i] = at && at->stride != 0 ? short_lanes_from(at->base, lanes, at->stride)
+                                     : splat(src[i], lanes);
     }
     return make(Op::Index, src);
   }
@@ -244,7 +218,7 @@ class Expand {
   UOp first_lane(const Node* place) const {
     std::vector<UOp> src = sources(place);
     for (std::size_t i = 1; i < src.size(); ++i)
-      if (src[i]->dtype().lanes() > 1) src[i] = make(Op::Lane, {src[i]}, {}, PositionArg{0});
+      if (src[i]->dtype().lanes() > 1) src[i] = lane(src[i], 0);
     return make(Op::Index, src);
   }
 
@@ -289,8 +263,7 @@ class Expand {
   // Combines the upper half of the lanes with the lower half until one lane is left.
   static UOp across_lanes(Op op, const UOp& vector) {
     std::vector<UOp> parts;
-    for (std::uint32_t lane = 0; lane < vector->dtype().lanes(); ++lane)
-      parts.push_back(make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(lane)}));
+    for (std::uint32_t i = 0; i < vector->dtype().lanes(); ++i) parts.push_back(lane(vector, i));
     while (parts.size() > 1) {
       const std::size_t half = (parts.size() + 1) / 2;
       for (std::size_t i = half; i < parts.size(); ++i)
@@ -300,7 +273,6 @@ class Expand {
     return parts[0];
   }
 
-  NodeMap<const Node*> made_;
   NodeMap<std::uint32_t> line_;
   std::vector<Line> lines_;
 };

@@ -1,43 +1,37 @@
 // Replaces the MMA loops of a sum of products by one matrix instruction, whose operands are vectors
-// of the values of all iterations.
-//
-// This is a traversal and not a rewrite rule, since the MMA loops of a product are closed in two
-// places: by the REDUCE and by the END of the store.
+// of the values of all iterations. The MMA loops of a product are closed in two places: by the REDUCE
+// and by the END of the store.
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/codegen/strides.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
-#include "common/traversal.h"
+#include "common/loops.h"
 #include "lanes.h"
 
 namespace weft {
 namespace {
 
-bool is_of_mma(const Node* node) {
-  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Mma;
-}
+constexpr auto is_of_mma = is_range<LoopKind::Mma>;
 
 std::vector<const Node*> loops_of_mma(const Node* closer) {
   std::vector<const Node*> found;
-  for (const Node* range : closer->src().subspan(1))
-    if (is_of_mma(range)) found.push_back(range);
+  std::ranges::copy_if(closer->src().subspan(1), std::back_inserter(found), is_of_mma);
   return found;
 }
 
 // Returns the closer without its MMA ranges.
 UOp without_loops_of_mma(const Node* closer, const UOp& body) {
-  std::vector<UOp> src{body};
-  for (const Node* range : closer->src().subspan(1))
-    if (!is_of_mma(range)) src.emplace_back(range);
-  return src.size() > 1 ? with_sources(UOp(closer), src) : body;
+  std::vector<UOp> loops = list_of(closer->src().subspan(1));
+  std::erase_if(loops, [](const UOp& range) { return is_of_mma(range.node()); });
+  return closed_over(UOp(closer), body, loops);
 }
 
 const Node* without_cast(const Node* value) {
@@ -135,9 +129,9 @@ class Product {
     Substitution first;
     if (row != nullptr) first.emplace(row, const_int(0, row->dtype()));
     for (const auto& [range, step] : steps) first.emplace(range, const_int(0, range->dtype()));
-    const UOp base = simplify(std::vector{substitute(UOp(at), first)})[0];
+    const UOp base = simplify(substitute(UOp(at), first));
     const UOp places = splat(base, lanes(rows * columns)) + make(Op::Stack, numbers);
-    return make(Op::Index, {UOp(index->src(0)), const_bool(true), places});
+    return place_in(UOp(index->src(0)), {places});
   }
 
   static UOp fragment(const Node* load, const Node* row, const Steps& steps, std::int64_t columns) {
@@ -150,31 +144,17 @@ class Product {
   MmaShape shape_;
 };
 
-class Fragments {
- public:
-  Fragments(NodeList roots, const std::vector<MmaShape>& known) {
-    for (const Node* node : toposort(roots)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back((*this)[source]);
-      UOp result = with_sources(UOp(node), src);
-      if (node->op() == Op::End && !loops_of_mma(node).empty())
-        result = Product(result.node(), known).lowered();
-      made_.set(node, result.node());
-    }
-  }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  NodeMap<const Node*> made_;
-};
+UOp matrix_instruction(const Match& m) {
+  const auto* target = m.context<Target>();
+  if (target == nullptr || loops_of_mma(m.root()).empty()) return {};
+  return Product(m.root(), target->mma).lowered();
+}
 
 }  // namespace
 
 std::vector<UOp> fragments(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  const auto* target = options.context.get<Target>();
-  if (target == nullptr || std::ranges::none_of(toposort(nodes_of(roots)), is_of_mma)) return roots;
-  return traversed<Fragments>(roots, target->mma);
+  static const RuleSet rules{"fragments", {rule(node(Op::End), matrix_instruction)}};
+  return rewrite_once(roots, rules, options);
 }
 
 }  // namespace weft

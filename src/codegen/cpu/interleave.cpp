@@ -1,17 +1,13 @@
 // Merges interleaved stores: copies that each store every second or every fourth element of the
-// same memory become one contiguous store.
-//
-// This is a traversal, not a rewrite rule, since it examines all stores of an iteration together.
+// same memory become one contiguous store. All stores of an iteration are in one TUPLE.
 
-#include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
+#include <vector>
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/ir/graph.h>
 
-#include "common/traversal.h"
 #include "lanes.h"
 #include "lines.h"
 
@@ -35,74 +31,51 @@ bool may_interleave(const Node* effect) {
          effect->src(1)->dtype().lanes() > 1;
 }
 
-class Interleave {
- public:
-  explicit Interleave(NodeList roots) {
-    for (const Node* node : toposort(roots)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back((*this)[source]);
-      if (node->op() == Op::Tuple && node->dtype().is_void()) src = together(src);
-      const bool is_one = node->op() == Op::Tuple && src.size() == 1 && node->size() > 1;
-      made_.set(node, is_one ? src[0].node() : with_sources(UOp(node), src).node());
+// Returns one store of all elements between those of the run, which begins at an offset from a base.
+UOp joined_store(const std::vector<UOp>& run, const Node* from, std::int64_t offset) {
+  std::vector<UOp> vectors;
+  for (const UOp& store : run) vectors.push_back(store.src(1));
+  const UOp value = in_turns(vectors), place = run[0].src(0);
+  const UOp base = from != nullptr ? UOp(from) : UOp();
+  const UOp first = plus_offset(base, offset, place->src(2)->dtype().scalar());
+  return store_at(place_in(place.src(0), {lanes_from(first, value->dtype().lanes())}), value);
+}
+
+// The memory, index base, stride and lane count that stores must share to be merged.
+using StoreKey = std::tuple<const Node*, const Node*, std::int64_t, std::uint32_t>;
+
+UOp merge_stores(const Match& m) {
+  std::vector<UOp> effects = list_of(m.root()->src());
+  std::map<StoreKey, std::map<std::int64_t, std::size_t>> groups;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    if (!may_interleave(effects[i].node())) continue;
+    const Node* place = effects[i]->src(0);
+    const auto line = strided_index_of(place->src(2));
+    if (line && (line->stride == 2 || line->stride == 4))
+      groups[{place->src(0), line->base, line->stride, place->dtype().lanes()}].emplace(
+          line->offset, i);
+  }
+  for (const auto& [key, members] : groups)
+    for (auto at = members.begin(); at != members.end();) {
+      const auto first = at;
+      std::vector<UOp> run;
+      for (; std::ssize(run) < std::get<2>(key) && at != members.end() &&
+             at->first == first->first + std::ssize(run);
+           ++at)
+        run.push_back(effects[at->second]);
+      if (std::ssize(run) < std::get<2>(key)) continue;
+      for (auto merged = first; merged != at; ++merged) effects[merged->second] = UOp();
+      effects[first->second] = joined_store(run, std::get<1>(key), first->first);
     }
-  }
-
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
- private:
-  // The memory, index base, stride and lane count that stores must share to be merged.
-  using Key = std::tuple<const Node*, const Node*, std::int64_t, std::uint32_t>;
-
-  static std::vector<UOp> together(const std::vector<UOp>& effects) {
-    std::map<Key, std::map<std::int64_t, std::size_t>> groups;
-    for (std::size_t i = 0; i < effects.size(); ++i) {
-      if (!may_interleave(effects[i].node())) continue;
-      const Node* place = effects[i]->src(0);
-      const auto line = strided_index_of(place->src(2));
-      if (line && (line->stride == 2 || line->stride == 4))
-        groups[{place->src(0), line->base, line->stride, place->dtype().lanes()}].emplace(
-            line->offset, i);
-    }
-    std::vector<UOp> result = effects;
-    std::vector<std::size_t> gone;
-    for (const auto& [key, members] : groups)
-      for (auto at = members.begin(); at != members.end();) {
-        const auto count = static_cast<std::size_t>(std::get<2>(key));
-        std::vector<std::size_t> run;
-        const std::int64_t first = at->first;
-        while (run.size() < count && at != members.end() &&
-               at->first == first + static_cast<std::int64_t>(run.size()))
-          run.push_back((at++)->second);
-        if (run.size() < count) continue;
-        result[run[0]] = joined(effects, run, {std::get<1>(key), first, 1});
-        gone.insert(gone.end(), run.begin() + 1, run.end());
-      }
-    std::ranges::sort(gone, std::greater());
-    for (const std::size_t i : gone) result.erase(result.begin() + static_cast<std::ptrdiff_t>(i));
-    return result;
-  }
-
-  static UOp joined(const std::vector<UOp>& effects, const std::vector<std::size_t>& run,
-                    const StridedIndex& line) {
-    std::vector<UOp> vectors;
-    for (const std::size_t i : run) vectors.push_back(effects[i].src(1));
-    const UOp value = in_turns(vectors), place = effects[run[0]].src(0);
-    const DType dtype = place->src(2)->dtype().scalar();
-    UOp base = const_int(line.offset, dtype);
-    if (line.base != nullptr) base = line.offset == 0 ? UOp(line.base) : UOp(line.base) + base;
-    const std::uint32_t lanes = value->dtype().lanes();
-    const UOp at = make(Op::Splat, {base}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
-    return make(Op::Store, {make(Op::Index, {place.src(0), const_bool(true), at}), value}, {},
-                StoreArg{});
-  }
-
-  NodeMap<const Node*> made_;
-};
+  if (std::erase_if(effects, [](const UOp& effect) { return effect.is_null(); }) == 0) return {};
+  return effects.size() == 1 ? effects[0] : tuple(effects);
+}
 
 }  // namespace
 
-std::vector<UOp> interleave(const std::vector<UOp>& roots, const RewriteOptions&) {
-  return traversed<Interleave>(roots);
+std::vector<UOp> interleave(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  static const RuleSet rules{"interleave", {rule(node(Op::Tuple), merge_stores)}};
+  return rewrite_once(roots, rules, options);
 }
 
 }  // namespace weft

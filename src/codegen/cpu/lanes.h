@@ -26,6 +26,25 @@ inline UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 
   return make(Op::Stack, numbers);
 }
 
+// Returns the indices first + stride * lane.
+inline UOp lanes_from(const UOp& first, std::uint32_t lanes, std::int64_t stride = 1) {
+  const DType dtype = first->dtype();
+  return make(Op::Splat, {first}, dtype.vec(lanes)) + lane_numbers(lanes, dtype, stride);
+}
+// The same without the sum if `first` is 0.
+inline UOp short_lanes_from(const UOp& first, std::uint32_t lanes, std::int64_t stride = 1) {
+  return first->is_const_int(0) ? lane_numbers(lanes, first->dtype(), stride)
+                                : lanes_from(first, lanes, stride);
+}
+
+// Returns the op of the node on other sources, which have so many lanes.
+inline UOp on_lanes(const Node* node, const std::vector<UOp>& src, std::uint32_t lanes) {
+  const OpInfo& op = info(node->op());
+  return make_uop(node->op(), src,
+                  op.dtype == DTypeRule::Given ? node->dtype().vec(lanes) : DType(), op.arg,
+                  node->arg_bytes());
+}
+
 inline UOp lane(const UOp& vector, std::int64_t at) {
   return make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(at)});
 }

@@ -37,4 +37,10 @@ inline std::optional<StridedIndex> strided_index_of(const Node* at) {
   return StridedIndex{base->src(0), base->src(1)->lo(), *step};
 }
 
+// Returns base + offset, where the base may be null: 0.
+inline UOp plus_offset(const UOp& base, std::int64_t offset, DType dtype) {
+  if (base.is_null()) return const_int(offset, dtype);
+  return offset == 0 ? base : base + offset;
+}
+
 }  // namespace weft

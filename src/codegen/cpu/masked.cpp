@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
@@ -14,6 +15,7 @@
 #include <weft/dev/rules/symbolic.h>
 
 #include "lanes.h"
+#include "lines.h"
 
 namespace weft {
 namespace {
@@ -25,35 +27,21 @@ struct Part {
 // Returns the lanes of a part. Elementwise operations are computed again for these lanes only.
 UOp part_of(const UOp& value, const Part& part) {
   if (value->dtype().lanes() == 1) return value;
-  const auto sources = [&](NodeList from) {
-    std::vector<UOp> src;
-    for (const Node* source : from) src.push_back(part_of(UOp(source), part));
-    return src;
-  };
   if (value->op() == Op::Splat) return splat(value.src(0), part.count);
-  if (value->op() == Op::Stack) {
-    const NodeList own = value->src().subspan(part.first, part.count);
-    return make(Op::Stack, std::vector<UOp>(own.begin(), own.end()));
-  }
+  if (value->op() == Op::Stack)
+    return make(Op::Stack, list_of(value->src().subspan(part.first, part.count)));
   if (is_elementwise(value->op())) {
-    const bool is_given = info(value->op()).dtype == DTypeRule::Given;
-    return make_uop(value->op(), sources(value->src()),
-                    is_given ? value->dtype().scalar().vec(part.count) : DType(),
-                    info(value->op()).arg, value->arg_bytes());
+    std::vector<UOp> src;
+    for (const Node* source : value->src()) src.push_back(part_of(UOp(source), part));
+    return on_lanes(value.node(), src, part.count);
   }
   return shuffled(value, part.count, [&](std::uint32_t i) { return part.first + i; });
 }
 
 // Returns the index of the first lane of a contiguous access; null for other accesses.
 UOp first_lane_index(const Node* at) {
-  const auto counts = [](const Node* lanes) {
-    if (lanes->op() != Op::Stack) return false;
-    for (std::uint32_t i = 0; i < lanes->size(); ++i)
-      if (!lanes->src(i)->is_const_int(i)) return false;
-    return true;
-  };
-  if (counts(at)) return const_int(0, at->dtype().scalar());
-  if (at->op() != Op::Add || at->src(0)->op() != Op::Splat || !counts(at->src(1))) return {};
+  if (step_of(at) == 1) return const_int(0, at->dtype().scalar());
+  if (at->op() != Op::Add || at->src(0)->op() != Op::Splat || step_of(at->src(1)) != 1) return {};
   return UOp(at->src(0)->src(0));
 }
 
@@ -75,10 +63,8 @@ std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target)
 UOp place_of(const Node* index, const Part& part) {
   const UOp valid = rewrite(part_of(UOp(index->src(1)), part), symbolic());
   const UOp first = first_lane_index(index->src(2)) + static_cast<std::int64_t>(part.first);
-  const DType dtype = first->dtype();
-  return make(Op::Index,
-              {UOp(index->src(0)), valid->is_const_int(1) ? const_bool(true) : valid,
-               make(Op::Splat, {first}, dtype.vec(part.count)) + lane_numbers(part.count, dtype)});
+  return make(Op::Index, {UOp(index->src(0)), valid->is_const_int(1) ? const_bool(true) : valid,
+                          lanes_from(first, part.count)});
 }
 
 bool is_inside(const UOp& place, const Node* storage) {
@@ -97,8 +83,7 @@ UOp load_uniform(const Match& m) {
   if (index->src(2)->op() != Op::Splat) return {};
   const UOp place(index->src(2)->src(0));
   if (!is_inside(place, storage_of(index->src(0)))) return {};
-  const UOp value =
-      make(Op::Load, {make(Op::Index, {UOp(index->src(0)), const_bool(true), place})});
+  const UOp value = make(Op::Load, {place_in(UOp(index->src(0)), {place})});
   const UOp other = load->size() > 1 ? UOp(load->src(1)) : const_bits(load->dtype(), 0);
   return make(Op::Where, {UOp(index->src(1)), splat(value, load->dtype().lanes()), other});
 }

@@ -37,13 +37,9 @@ class Strided {
   }
 
   UOp part(std::int64_t number) const {
-    const auto lanes = static_cast<std::uint32_t>(lanes_);
-    const DType dtype = read_.first->dtype();
-    const UOp numbers = lane_numbers(lanes, dtype), first = index_at(start(number));
-    const UOp at =
-        first->is_const_int(0) ? numbers : make(Op::Splat, {first}, dtype.vec(lanes)) + numbers;
+    const UOp at = short_lanes_from(index_at(start(number)), read_.lanes);
     std::vector<UOp> src{make(Op::Index, {read_.memory, valid(number), at})};
-    if (!read_.otherwise.is_null()) src.push_back(splat(read_.otherwise, lanes));
+    if (!read_.otherwise.is_null()) src.push_back(splat(read_.otherwise, read_.lanes));
     return make(Op::Load, src);
   }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/cost/nest.h>
@@ -29,8 +30,7 @@ struct Block {
   DType dtype;
   std::vector<const Node*> loads;
 
-  std::size_t width() const { return loads.size(); }
-  std::size_t lanes() const { return dtype.lanes(); }
+  std::uint32_t width() const { return static_cast<std::uint32_t>(loads.size()); }
 };
 
 UOp joined(const UOp& a, const UOp& b) {
@@ -102,10 +102,16 @@ class Blocks {
         for (const Node* reader : node->src().subspan(2)) ordered_.set(reader, true);
     for (const Node* node : order)
       if (!ordered_.contains(node)) note(node);
-    for (const auto& group : groups_) cut(group);
+    for (const auto& [key, group] : groups_) cut(group);
+    for (const Block& block : blocks_)
+      for (const Node* load : block.loads) block_.set(load, &block);
   }
 
-  const std::vector<Block>& all() const { return blocks_; }
+  // Returns the block that a load belongs to; null for others.
+  const Block* of(const Node* load) const {
+    const Block* const* known = block_.find(load);
+    return known != nullptr ? *known : nullptr;
+  }
   bool is_ordered(const Node* load) const { return ordered_.contains(load); }
 
  private:
@@ -118,12 +124,9 @@ class Blocks {
     if (!line || !std::has_single_bit(dtype.lanes())) return;
     const Node* place = load->src(0);
     const Key key{place->src(0), condition_of(place), line->base, line->stride, dtype};
-    auto found = std::ranges::find(keys_, key);
-    if (found == keys_.end()) {
-      groups_.emplace_back();
-      found = keys_.insert(found, key);
-    }
-    groups_[static_cast<std::size_t>(found - keys_.begin())].emplace(line->offset, load);
+    auto found = std::ranges::find(groups_, key, &std::pair<Key, Group>::first);
+    if (found == groups_.end()) found = groups_.insert(found, {key, {}});
+    found->second.emplace(line->offset, load);
   }
 
   void cut(const Group& group) {
@@ -136,82 +139,53 @@ class Blocks {
       const DType dtype = first->second->dtype();
       const auto width = transpose_width(std::ssize(run), dtype.lanes(), dtype.scalar().bytes());
       run.resize(static_cast<std::size_t>(width));
-      if (run.size() > 1) add(run);
+      if (const auto line = strided_line(run[0]); line && run.size() > 1)
+        blocks_.push_back(block_of(run, *line));
       std::advance(first, run.size());
     }
   }
 
-  void add(const std::vector<const Node*>& run) {
-    if (const auto line = strided_line(run[0])) blocks_.push_back(block_of(run, *line));
-  }
-
   NodeMap<bool> ordered_;  // loads that must precede a store; they stay as they are
-  std::vector<Key> keys_;
-  std::vector<Group> groups_;
+  std::vector<std::pair<Key, Group>> groups_;
   std::vector<Block> blocks_;
+  NodeMap<const Block*> block_;  // by load
 };
 
-class TransposeVectors {
+class TransposeVectors : public Rebuilt {
  public:
   explicit TransposeVectors(NodeList roots) : blocks_(toposort(roots)) {
-    for (std::size_t i = 0; i < blocks_.all().size(); ++i)
-      for (const Node* load : blocks_.all()[i].loads) block_.set(load, static_cast<int>(i));
     for (const Node* node : toposort(roots)) rebuild(node);
   }
 
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
  private:
   void rebuild(const Node* node) {
-    if (made_.contains(node)) return;
-    if (const int* block = block_.find(node))
-      return read(blocks_.all()[static_cast<std::size_t>(*block)]);
+    if (contains(node)) return;
+    if (const Block* block = blocks_.of(node)) return read(*block);
     if (const auto line = strided_line(node); line && !blocks_.is_ordered(node))
-      return made_.set(node, lane_by_lane(block_of({node}, *line)).node());
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
-    made_.set(node, with_sources(UOp(node), src).node());
+      return set(node, make(Op::Stack, rows(block_of({node}, *line))));
+    set(node, with_new_sources(node));
   }
 
   void read(const Block& block) {
-    std::vector<UOp> rows;
-    for (std::size_t lane = 0; lane < block.lanes(); ++lane) rows.push_back(row(block, lane));
-    const std::vector<UOp> columns = turned(rows);
-    for (std::size_t i = 0; i < columns.size(); ++i) made_.set(block.loads[i], columns[i].node());
+    const std::vector<UOp> columns = turned(rows(block));
+    for (std::size_t i = 0; i < columns.size(); ++i) set(block.loads[i], columns[i]);
   }
 
-  UOp lane_by_lane(const Block& alone) const {
-    std::vector<UOp> lanes;
-    for (std::size_t lane = 0; lane < alone.lanes(); ++lane) lanes.push_back(row(alone, lane));
-    return make(Op::Stack, lanes);
-  }
-
-  UOp row(const Block& block, std::size_t lane) const {
+  // Loads the row of each lane.
+  std::vector<UOp> rows(const Block& block) const {
     const DType dtype = block.loads[0]->src(0)->src(2)->dtype().scalar();
-    const std::int64_t offset =
-        block.line.offset + block.line.stride * static_cast<std::int64_t>(lane);
-    UOp first = const_int(offset, dtype);
-    if (block.line.base != nullptr) {
-      first = (*this)[block.line.base];
-      if (offset != 0) first = first + offset;
+    const UOp base = block.line.base != nullptr ? (*this)[block.line.base] : UOp();
+    std::vector<UOp> rows;
+    for (std::int64_t lane = 0; lane < block.dtype.lanes(); ++lane) {
+      const UOp first = plus_offset(base, block.line.offset + block.line.stride * lane, dtype);
+      const UOp at = block.width() > 1 ? short_lanes_from(first, block.width()) : first;
+      rows.push_back(
+          make(Op::Load, {make(Op::Index, {(*this)[block.memory], (*this)[block.valid], at})}));
     }
-    const UOp at = block.width() > 1 ? from(first, block.width()) : first;
-    return make(Op::Load, {make(Op::Index, {(*this)[block.memory], (*this)[block.valid], at})});
-  }
-
-  static UOp from(const UOp& first, std::size_t count) {
-    const DType dtype = first->dtype();
-    std::vector<UOp> numbers;
-    for (std::size_t i = 0; i < count; ++i)
-      numbers.push_back(const_int(static_cast<std::int64_t>(i), dtype));
-    const UOp at = make(Op::Stack, numbers);
-    if (first->is_const_int(0)) return at;
-    return make(Op::Splat, {first}, dtype.vec(static_cast<std::uint32_t>(count))) + at;
+    return rows;
   }
 
   Blocks blocks_;
-  NodeMap<int> block_;
-  NodeMap<const Node*> made_;
 };
 
 }  // namespace

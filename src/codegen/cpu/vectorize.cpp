@@ -10,7 +10,6 @@
 #include <ranges>
 
 #include <weft/dev/codegen/lower.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/codegen/strides.h>
 #include <weft/dev/cost/nest.h>
 #include <weft/dev/device/target.h>
@@ -20,7 +19,7 @@
 #include <weft/settings.h>
 
 #include "common/join_loops.h"
-
+#include "common/loops.h"
 #include "common/traversal.h"
 
 namespace weft {
@@ -32,7 +31,7 @@ constexpr std::uint32_t least_strided_lanes = 4;  // fewest lanes of a load with
 // Processors have no vector instructions for these.
 constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
 
-bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Vector; }
+constexpr auto has_lanes = is_range<LoopKind::Vector>;
 
 // A range of a closer, and how many of its iterations become lanes. In blocks, `copies` iterations
 // of `second_range` become copies, whose loads are transposed or whose stores are interleaved.
@@ -63,6 +62,11 @@ bool are_independent(const std::vector<const Node*>& nodes) {
   return true;
 }
 
+// Returns the stride of a flat place; nothing if it is not constant.
+std::optional<std::int64_t> stride_of(const Node* place, const Strides& strides) {
+  return place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
+}
+
 // The part of a loop's body that changes with its range.
 class Body {
  public:
@@ -81,8 +85,8 @@ class Body {
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
       const bool is_turned = second_range != nullptr && node->op() == Op::Index &&
-                             node->src(1)->is_const_int(1) && is_contiguous(node, *second_range) &&
-                             strides.of(node->src(2)).has_value();
+                             node->src(1)->is_const_int(1) && stride_of(node, *second_range) == 1 &&
+                             stride_of(node, strides);
       const bool is_strided = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
       if (written_apart > 1 && is_written(node, strides, written_apart)) continue;
       if (!is_turned && !is_strided && !can_have_lanes(node, strides)) return std::nullopt;
@@ -93,20 +97,15 @@ class Body {
   }
 
  private:
-  static bool is_contiguous(const Node* place, const Strides& strides) {
-    return place->size() == 3 && strides.of(place->src(2)) == 1;
-  }
-
   static bool are_apart(const Node* place, const Strides& strides) {
-    const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
-    return stride && has_short_stride(*stride, least_strided_lanes);
+    return has_short_stride(stride_of(place, strides).value_or(0), least_strided_lanes);
   }
 
   // Returns whether the node is a store with that stride, or the place of one.
   bool is_written(const Node* node, const Strides& strides, std::int64_t apart) const {
     const auto stores_to = [&](const Node* store) {
       return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
-             store->src(0)->size() == 3 && strides.of(store->src(0)->src(2)) == apart;
+             stride_of(store->src(0), strides) == apart;
     };
     return stores_to(node) || std::ranges::any_of(slice_, [&](const Node* store) {
              return stores_to(store) && store->src(0) == node;
@@ -119,8 +118,9 @@ class Body {
       case Op::Load:
       case Op::Tuple: return true;
       case Op::Range: return node == range_;
-      case Op::Store: return !node->arg<StoreArg>().combine && is_contiguous(node->src(0), strides);
-      case Op::Index: return is_contiguous(node, strides);
+      case Op::Store:
+        return !node->arg<StoreArg>().combine && stride_of(node->src(0), strides) == 1;
+      case Op::Index: return stride_of(node, strides) == 1;
       case Op::Reduce:
         return node->src(0)->op() != Op::Tuple &&
                std::ranges::none_of(node->src().subspan(1), [&](const Node* loop) {
@@ -148,20 +148,19 @@ std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t lea
 struct Split {
   Split(const Node* range, std::uint32_t lanes) {
     const UOp size(range->src(0)), width = const_int(lanes, size->dtype());
-    const LoopKind kind = range->arg<RangeArg>().kind;
     const UOp lane = weft::range(width, fresh_id().value, LoopKind::Vector);
     const UOp blocks = simplify(size / width), done = simplify(blocks * width);
     const UOp left = simplify(size - done);
     main.push_back(lane);
     main_iteration = lane;
     if (!blocks->is_const_int(1)) {
-      main.insert(main.begin(), weft::range(blocks, fresh_id().value, kind));
+      main.insert(main.begin(), range_like(range, blocks));
       main_iteration = main[0] * width + lane;
     }
     if (left->is_const_int(0)) return;
     rest_iteration = done;
     if (left->is_const_int(1)) return;
-    rest.push_back(weft::range(left, fresh_id().value, kind));
+    rest.push_back(range_like(range, left));
     rest_iteration = done + rest[0];
   }
 
@@ -169,17 +168,21 @@ struct Split {
   UOp main_iteration, rest_iteration;  // what replaces the range; null if there is no remainder
 };
 
-class Vectorize {
+class Vectorize : public Rebuilt {
  public:
-  Vectorize(NodeList roots, int vector_bytes) : order_(toposort(roots)), bytes_(vector_bytes) {
+  Vectorize(NodeList roots, int vector_bytes)
+      : order_(toposort(roots)), bytes_(static_cast<std::uint32_t>(vector_bytes)) {
     for (const Node* node : order_ | std::views::reverse)
       if (node->op() == Op::End || node->op() == Op::Reduce) choose(node);
     for (const Node* node : order_) rebuild(node);
   }
 
-  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
-
  private:
+  // Returns the number of elements of this size in a register.
+  std::uint32_t most_lanes(std::size_t bytes) const {
+    return bytes_ / static_cast<std::uint32_t>(bytes);
+  }
+
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
     if (choose_transposed(closer) || choose_interleaved(closer)) return;
@@ -192,10 +195,9 @@ class Vectorize {
       const Body body(closer->src(0), range);
       const auto bytes = body.element_bytes(nullptr, may_be_apart);
       if (!bytes) continue;
-      const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
       const auto least = std::max(static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes),
                                   may_be_apart ? least_strided_lanes : 1);
-      const std::uint32_t lanes = lanes_for(range->src(0), most, least);
+      const std::uint32_t lanes = lanes_for(range->src(0), most_lanes(*bytes), least);
       if (lanes < least || lanes < 2) continue;
       if (has_invariant_sums(closer, range) &&
           (!range->src(0)->is_const() || range->src(0)->lo() % lanes != 0))
@@ -238,9 +240,8 @@ class Vectorize {
         const Body body(closer->src(0), range);
         const auto bytes = body.element_bytes(&strides);
         if (!bytes || body.element_bytes()) continue;
-        const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
-        const std::uint32_t lanes = whole_blocks(range, most),
-                            copies = whole_blocks(second_range, most);
+        const std::uint32_t lanes = whole_blocks(range, most_lanes(*bytes)),
+                            copies = whole_blocks(second_range, most_lanes(*bytes));
         if (lanes * *bytes < least_bytes || copies * *bytes < least_bytes) continue;
         choose(closer, body, {range, lanes, second_range, copies});
         return true;
@@ -252,25 +253,19 @@ class Vectorize {
   // which stores are contiguous. `interleave` merges the stores of the copies.
   bool choose_interleaved(const Node* closer) {
     if (closer->op() != Op::End || closer->size() < 3) return false;
-    const Node* second_range = closer->src(closer->size() - 1);
-    if (!second_range->src(0)->is_const() ||
-        (second_range->src(0)->lo() != 2 && second_range->src(0)->lo() != 4))
-      return false;
+    const Node *second_range = closer->src().back(), *copies = second_range->src(0);
+    if (!copies->is_const_int(2) && !copies->is_const_int(4)) return false;
     const Strides strides(slice_of(closer->src(0), second_range), second_range);
     const Node* store = closer->src(0);
-    if (store->op() != Op::Store || store->src(0)->size() != 3 ||
-        strides.of(store->src(0)->src(2)) != 1)
-      return false;
+    if (store->op() != Op::Store || stride_of(store->src(0), strides) != 1) return false;
     for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
       if (range == second_range || !range->src(0)->is_const()) continue;
       const Body body(store, range);
-      const auto bytes = body.element_bytes(nullptr, false, second_range->src(0)->lo());
+      const auto bytes = body.element_bytes(nullptr, false, copies->lo());
       if (!bytes) continue;
-      const std::uint32_t lanes = whole_blocks(
-          range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
+      const std::uint32_t lanes = whole_blocks(range, most_lanes(*bytes));
       if (lanes * *bytes < least_bytes) continue;
-      choose(closer, body,
-             {range, lanes, second_range, static_cast<std::uint32_t>(second_range->src(0)->lo())});
+      choose(closer, body, {range, lanes, second_range, static_cast<std::uint32_t>(copies->lo())});
       return true;
     }
     return false;
@@ -287,25 +282,19 @@ class Vectorize {
   static bool may_split(const Node* closer) {
     const Node* what = closer->src(0);
     if (std::ranges::any_of(what->ranges(), has_lanes)) return false;
-    for (const Node* range : closer->src().subspan(1)) {
-      const LoopKind kind = range->arg<RangeArg>().kind;
-      if (kind != LoopKind::Loop && kind != LoopKind::Reduce) return false;
-    }
+    for (const Node* range : closer->src().subspan(1))
+      if (kind_of(range) != LoopKind::Loop && kind_of(range) != LoopKind::Reduce) return false;
     if (closer->op() == Op::Reduce) return what->op() != Op::Tuple;
-    const NodeList effects = what->op() == Op::Tuple ? what->src() : closer->src().first(1);
-    return std::ranges::all_of(effects, [](auto effect) { return effect->op() == Op::Store; });
+    return std::ranges::all_of(members_in(closer),
+                               [](auto effect) { return effect->op() == Op::Store; });
   }
 
   void rebuild(const Node* node) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
-    UOp result = with_sources(UOp(node), src);
-    if (const Choice* choice = choices_.find(node);
-        choice != nullptr && choice->second_range != nullptr)
-      result = blocked_loop(result, *choice);
-    else if (choice != nullptr)
-      result = node->op() == Op::End ? split_loop(result, *choice) : split_sum(result, *choice);
-    made_.set(node, result.node());
+    UOp result = with_new_sources(node);
+    if (const Choice* choice = choices_.find(node))
+      result = choice->second_range != nullptr ? blocked_loop(result, *choice)
+                                               : split_loop(result, *choice);
+    set(node, result);
   }
 
   // Returns the closer's ranges except the one that is split.
@@ -316,36 +305,33 @@ class Vectorize {
     return others;
   }
 
-  static UOp closed(Op op, const UOp& what, const std::vector<UOp>& ranges, const void* arg) {
-    std::vector<const Node*> src{what.node()};
-    for (const UOp& range : ranges) src.push_back(range.node());
-    return src.size() == 1 ? what
-                           : UOp(make_node(Interner::current(), op, src, dtypes::void_, arg));
-  }
-
   // Keeps the other loops outside the vector loop and the remainder loop, which follow one another.
-  // If has_invariant_sums(), the loop over blocks stays in place and only the lanes go inside.
-  UOp split_loop(const UOp& end, const Choice& choice) const {
-    const UOp range = (*this)[choice.range], effect = end.src(0);
+  // If an END has_invariant_sums(), the loop over blocks stays in place and only the lanes go
+  // inside.
+  UOp split_loop(const UOp& closer, const Choice& choice) const {
+    const UOp range = (*this)[choice.range], body = closer.src(0);
     const Split split(range.node(), choice.lanes);
-    if (split.rest_iteration.is_null() && has_invariant_sums(end.node(), range.node())) {
+    const bool is_end = closer->op() == Op::End;
+    const UOp main = substitute(body, {{range.node(), split.main_iteration}});
+    if (is_end && split.rest_iteration.is_null() &&
+        has_invariant_sums(closer.node(), range.node())) {
       std::vector<UOp> loops;
-      for (const Node* loop : end->src().subspan(1)) {
+      for (const Node* loop : closer->src().subspan(1)) {
         if (loop != range.node()) loops.emplace_back(loop);
         if (loop == range.node() && split.main.size() > 1) loops.push_back(split.main[0]);
       }
       loops.push_back(split.main.back());
-      return closed(Op::End, substitute(effect, {{range.node(), split.main_iteration}}), loops,
-                    nullptr);
+      return closed_over(closer, main, loops);
     }
-    UOp inner = closed(Op::End, substitute(effect, {{range.node(), split.main_iteration}}),
-                       split.main, nullptr);
+    UOp inner = closed_over(closer, main, split.main);
     if (!split.rest_iteration.is_null()) {
-      const UOp rest = substitute(with_fresh_loops(effect, range.node()),
-                                  {{range.node(), split.rest_iteration}});
-      inner = tuple({inner, closed(Op::End, rest, split.rest, nullptr)});
+      const UOp rest = closed_over(
+          closer,
+          substitute(with_fresh_loops(body, range.node()), {{range.node(), split.rest_iteration}}),
+          split.rest);
+      inner = is_end ? tuple({inner, rest}) : make(closer->arg<ReduceArg>().op, {inner, rest});
     }
-    return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
+    return closed_over(closer, inner, around(closer.node(), range.node()));
   }
 
   // Replaces both ranges by loops over blocks in the same positions, with the copies and the lanes
@@ -367,35 +353,19 @@ class Vectorize {
       const std::int64_t each = inner->src(0)->lo(), blocks = old->src(0)->lo() / each;
       UOp iteration = inner;
       if (blocks > 1) {
-        loops.push_back(weft::range(const_int(blocks, old->dtype()), fresh_id().value,
-                                    old->arg<RangeArg>().kind));
+        loops.push_back(range_like(old, const_int(blocks, old->dtype())));
         iteration = loops.back() * each + inner;
       }
       iterations.emplace(old, iteration);
     }
     for (const UOp& inner : {copies, lanes}) loops.push_back(inner);
-    return closed(Op::End, substitute(end.src(0), iterations), loops, nullptr);
-  }
-
-  UOp split_sum(const UOp& reduce, const Choice& choice) const {
-    const UOp range = (*this)[choice.range], body = reduce.src(0);
-    const Split split(range.node(), choice.lanes);
-    const auto& arg = reduce->arg<ReduceArg>();
-    UOp sum = closed(Op::Reduce, substitute(body, {{range.node(), split.main_iteration}}),
-                     split.main, &arg);
-    if (!split.rest_iteration.is_null()) {
-      const UOp rest =
-          substitute(with_fresh_loops(body, range.node()), {{range.node(), split.rest_iteration}});
-      sum = make(arg.op, {sum, closed(Op::Reduce, rest, split.rest, &arg)});
-    }
-    return closed(Op::Reduce, sum, around(reduce.node(), range.node()), &arg);
+    return closed_over(end, substitute(end.src(0), iterations), loops);
   }
 
   std::vector<const Node*> order_;
-  int bytes_;
+  std::uint32_t bytes_;  // of a register
   NodeMap<Choice> choices_;
   NodeMap<bool> inside_;  // nodes that a choice has given lanes
-  NodeMap<const Node*> made_;
 };
 
 }  // namespace
@@ -403,8 +373,8 @@ class Vectorize {
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto* target = options.context.get<Target>();
   if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
-  const std::vector<UOp> split =
-      traversed<Vectorize>(traversed<JoinLoops>(roots), target->vector_bytes);
+  const std::vector<UOp> joined = rewrite_once(roots, join_rules(), options);
+  const std::vector<UOp> split = traversed<Vectorize>(joined, target->vector_bytes);
   return simplify(split, {.pass = options.pass, .trace = options.trace});
 }
 

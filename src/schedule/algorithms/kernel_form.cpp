@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/schedule/ranges.h>
+
+#include "plan_steps.h"
 
 namespace weft {
 
@@ -14,28 +18,31 @@ FormMaker::FormMaker(const UOp& kernel) : name_(kernel->arg<KernelArg>().name) {
 }
 
 std::int32_t FormMaker::add_memory(DType dtype, const std::vector<UOp>& sizes, Space space) {
-  BufferArg arg;
-  arg.id = fresh_id();
-  arg.space = space;
-  form_.memory.push_back(make(Op::Buffer, sizes, dtype, arg));
+  form_.memory.push_back(
+      make(Op::Buffer, sizes, dtype, BufferArg{.id = fresh_id(), .space = space}));
   return static_cast<std::int32_t>(form_.memory.size()) - 1;
 }
 
 UOp FormMaker::param(std::int32_t memory, Access access) const {
   const UOp& buffer = form_.memory[static_cast<std::size_t>(memory)];
   const bool is_kept = buffer->arg<BufferArg>().space == Space::Constant && !writes(access);
-  std::vector<UOp> sizes;
-  for (const Node* size : buffer->dims()) sizes.emplace_back(size);
-  return make(Op::Param, sizes, buffer->dtype(),
+  return make(Op::Param, sizes_of(buffer), buffer->dtype(),
               ParamArg{form_.params + memory, is_kept ? Access::Constant : access, 0});
 }
 
-UOp FormMaker::kernel(const UOp& effect, const std::vector<UOp>& loops,
+UOp FormMaker::load(std::int32_t memory, const std::vector<UOp>& at) const {
+  return element(param(memory, Access::Read), const_bool(true), at);
+}
+
+UOp FormMaker::store(std::int32_t memory, const std::vector<UOp>& at, const UOp& value) const {
+  return make(Op::Store, {place(param(memory, Access::Write), const_bool(true), at), value}, {},
+              StoreArg{});
+}
+
+UOp FormMaker::kernel(const std::vector<UOp>& stores, const std::vector<UOp>& loops,
                       std::string_view suffix) const {
-  std::vector<UOp> src{effect};
-  src.insert(src.end(), loops.begin(), loops.end());
   const Symbol name(fmt::format("{}_{}", name_.get(), suffix));
-  return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+  return make(Op::Sink, {loop_nest(stores, nodes_of(loops))}, {}, KernelArg{name});
 }
 
 }  // namespace weft

@@ -29,11 +29,14 @@ class FormMaker {
  public:
   explicit FormMaker(const UOp& kernel);
 
-  // Returns the number of the memory, which param() takes.
+  // Returns the number of the memory, which the other functions take.
   std::int32_t add_memory(DType dtype, const std::vector<UOp>& sizes, Space space = Space::Global);
   UOp param(std::int32_t memory, Access access) const;
+  UOp load(std::int32_t memory, const std::vector<UOp>& at) const;
+  UOp store(std::int32_t memory, const std::vector<UOp>& at, const UOp& value) const;
   // Names the kernel after the original one, with a suffix.
-  UOp kernel(const UOp& effect, const std::vector<UOp>& loops, std::string_view suffix) const;
+  UOp kernel(const std::vector<UOp>& stores, const std::vector<UOp>& loops,
+             std::string_view suffix) const;
   void add(UOp part, bool is_once = false) { form_.parts.push_back({std::move(part), is_once}); }
   void add_repeated(UOp part) { form_.parts.push_back({std::move(part), false, true}); }
   void set_iterations(std::int64_t iterations) { form_.iterations = iterations; }

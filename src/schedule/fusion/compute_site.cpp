@@ -50,35 +50,39 @@ bool carries(const ComputeSite& site, const CarriedScan& scan, const IterationDo
 
 }  // namespace
 
-bool DimIndex::changes_with(const Loop* other) const {
-  const auto is_other = [&](const Loop* each) { return each->same() == other->same(); };
-  return loop != nullptr ? is_other(loop) : std::ranges::any_of(loops, is_other);
+bool are_same_loops(LoopList a, LoopList b) {
+  return std::ranges::equal(a, b, {}, &Loop::same, &Loop::same);
+}
+
+bool is_among(const Loop* loop, LoopList loops) {
+  return std::ranges::find(loops, loop->same(), &Loop::same) != loops.end();
+}
+
+std::size_t ComputeSite::depth_of(const std::vector<std::size_t>& own) const {
+  std::size_t depth = 0;
+  for (std::size_t each : own) depth = std::max(depth, dims[each].depth);
+  return depth;
 }
 
 double ComputeSite::trip_count(std::size_t depth) const {
   double count = 1;
-  for (std::size_t i = 0; i < depth; ++i) count *= nest[i]->iterations;
+  for (const Loop* loop : outermost(depth)) count *= loop->iterations;
   return count;
 }
 
 double ComputeSite::operations(const IterationDomain& body, double Operations::* of) const {
   double total = 0;
   const bool decodes = body.decodes();
-  for (const Operations& operations : body.operations) {
-    std::size_t depth = 0;
-    for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
-    total += operations.*of * trip_count(depth) / (decodes ? neighbours(operations.own) : 1);
-  }
+  for (const Operations& operations : body.operations)
+    total += operations.*of * trip_count(depth_of(operations.own)) /
+             (decodes ? neighbours(operations.own) : 1);
   for (const CarriedScan& scan : body.carried_scans)
     if (!carries(*this, scan, body)) total *= scan.iterations;
   return total;
 }
 
 double ComputeSite::neighbours(const std::vector<std::size_t>& own) const {
-  std::size_t depth = 0;
-  for (std::size_t each : own) depth = std::max(depth, dims[each].depth);
-  const std::vector<const Loop*> around(nest.begin(),
-                                        nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  const LoopList around = outermost(depth_of(own));
   if (std::ranges::none_of(around, &Loop::reduces)) return 1;
   double iterations = 1;
   for (const Loop* loop : around) {
@@ -100,25 +104,26 @@ bool ComputeSite::is_scattered() const {
 }
 
 bool are_same_site(const ComputeSite& a, const ComputeSite& b) {
-  const auto same_loop = [](const Loop* x, const Loop* y) { return x->same() == y->same(); };
-  if (!std::ranges::equal(a.nest, b.nest, same_loop)) return false;
-  return std::ranges::equal(a.dims, b.dims, [&](const DimIndex& x, const DimIndex& y) {
-    if (x.loop != nullptr && y.loop != nullptr) return same_loop(x.loop, y.loop);
+  const auto is_same_index = [](const DimIndex& x, const DimIndex& y) {
+    if (x.loop != nullptr && y.loop != nullptr) return x.loop->same() == y.loop->same();
     return x.loop == y.loop && x.index == y.index;
-  });
+  };
+  return are_same_loops(a.nest, b.nest) && std::ranges::equal(a.dims, b.dims, is_same_index);
+}
+
+void ComputeSites::add_dimension(ComputeSite& site, const UOp& loop) {
+  DimIndex bound{.index = loop.node()};
+  if (loop->op() == Op::Range) {
+    site.nest.push_back(new_loop(iterations(loop.node())));
+    bound = {site.nest.back(), site.nest.size(), nullptr};
+  }
+  site.dims.push_back(bound);
 }
 
 ComputeSite ComputeSites::root(const IterationDomain& body, std::size_t kernel) {
   ComputeSite site;
   site.kernel = kernel;
-  for (const UOp& loop : body.loops) {
-    DimIndex bound{.index = loop.node()};
-    if (loop->op() == Op::Range) {
-      site.nest.push_back(new_loop(iterations(loop.node())));
-      bound = {site.nest.back(), site.nest.size(), nullptr};
-    }
-    site.dims.push_back(bound);
-  }
+  for (const UOp& loop : body.loops) add_dimension(site, loop);
   return site;
 }
 
@@ -141,13 +146,12 @@ const Loop* ComputeSites::inner_loop(ComputeSite& site, const Node* range) {
 
 ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
                                const ReadAccess& access) {
-  std::size_t depth = 0;
-  for (std::size_t own : access.own) depth = std::max(depth, reader.dims[own].depth);
+  const LoopList around = reader.outermost(reader.depth_of(access.own));
   ComputeSite result;
   result.kernel = reader.kernel;
   result.outside = reader.outside;
   result.summed = access.summed;
-  result.nest.assign(reader.nest.begin(), reader.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  result.nest.assign(around.begin(), around.end());
   std::map<const Node*, DimIndex> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
   for (const Node* range : access.inner) {
@@ -195,17 +199,14 @@ ComputeSite ComputeSites::stage(const std::vector<ComputeSite>& sites, std::size
   ComputeSite result;
   result.kernel = like.kernel;
   result.outside = std::min(like.outside.value_or(depth), depth);
-  result.nest.assign(like.nest.begin(), like.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  const LoopList around = like.outermost(depth);
+  result.nest.assign(around.begin(), around.end());
   for (std::size_t i = 0; i < body.loops.size(); ++i) {
     const DimIndex& bound = like.dims[i];
-    if (bound.loop != nullptr && bound.depth <= depth) {
+    if (bound.loop != nullptr && bound.depth <= depth)
       result.dims.push_back(bound);
-    } else if (body.loops[i]->op() == Op::Range) {
-      result.nest.push_back(new_loop(iterations(body.loops[i].node())));
-      result.dims.push_back({result.nest.back(), result.nest.size(), nullptr});
-    } else {
-      result.dims.push_back({.index = body.loops[i].node()});
-    }
+    else
+      add_dimension(result, body.loops[i]);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "iteration_domain.h"
@@ -28,6 +29,10 @@ struct Loop {
   }
 };
 
+using LoopList = std::span<const Loop* const>;
+bool are_same_loops(LoopList a, LoopList b);
+bool is_among(const Loop* loop, LoopList loops);
+
 // How a dimension of a value is indexed at one site: by a loop, or by an expression over the loops
 // of the nest. The index depends only on the `depth` outermost loops.
 struct DimIndex {
@@ -36,7 +41,9 @@ struct DimIndex {
   const Node* index = nullptr;          // the expression
   std::vector<const Loop*> loops = {};  // that it depends on
 
-  bool changes_with(const Loop* other) const;
+  bool changes_with(const Loop* other) const {
+    return loop != nullptr ? loop->same() == other->same() : is_among(other, loops);
+  }
 };
 
 struct ComputeSite {
@@ -48,6 +55,10 @@ struct ComputeSite {
   std::optional<std::size_t> outside = {};
   std::optional<Op> summed = {};  // the reduction that reduces exactly this value
 
+  // Returns the `depth` outermost loops.
+  LoopList outermost(std::size_t depth) const { return LoopList(nest).first(depth); }
+  // Returns how many of the outermost loops the indices of these dimensions depend on.
+  std::size_t depth_of(const std::vector<std::size_t>& own) const;
   double trip_count() const { return trip_count(nest.size()); }
   // Returns the iterations that workers can share: those of the loops around the stage, if any.
   double shared_trip_count() const {
@@ -86,6 +97,8 @@ class ComputeSites {
                     const IterationDomain& body);
 
  private:
+  // Adds a dimension with a new loop; one of size 1 needs none.
+  void add_dimension(ComputeSite& site, const UOp& loop);
   const Loop* inner_loop(ComputeSite& site, const Node* range);
   const Loop* new_loop(double iterations, bool reduces = false) {
     return &loops_.emplace_back(Loop{iterations, reduces});

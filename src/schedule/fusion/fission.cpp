@@ -12,11 +12,12 @@
 #include <span>
 
 #include <weft/dev/base/size_limits.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
-#include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/ranges.h>
 
+#include "iteration_domain.h"
 #include "layout/layout_assignment.h"
 #include "plan_steps.h"
 
@@ -37,13 +38,6 @@ constexpr std::size_t most_stages = 6;
 bool is_plain_loop(const Node* node) {
   return node->op() == Op::Range && node->src(0)->is_const() &&
          node->arg<RangeArg>().kind == LoopKind::Loop;
-}
-
-double bytes_filled(const Node* value, NodeList loops) {
-  double bytes = static_cast<double>(value->dtype().bytes());
-  for (const Node* loop : loops)
-    if (loop->op() == Op::Range) bytes *= static_cast<double>(loop->src(0)->hi());
-  return bytes;
 }
 
 double bytes_read(const std::vector<const Node*>& values) {
@@ -83,8 +77,8 @@ std::vector<MovableValue> stages_of(const UOp& kernel) {
     staged.has_sum = std::ranges::any_of(values, is_sum);
     // Each thread fills a stage again, and so does each iteration of a loop that the stage does not
     // depend on. A buffer is filled once, with the values of all iterations.
-    double bytes = bytes_filled(node, own);
-    for (const Node* loop : staged.around) bytes *= static_cast<double>(loop->src(0)->hi());
+    const double bytes =
+        static_cast<double>(node->dtype().bytes()) * trip_count(own) * trip_count(staged.around);
     const bool reads_more = bytes <= bytes_read(values);
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
         (reads_more || staged.has_sum) && std::ranges::none_of(values, is_written))
@@ -104,11 +98,8 @@ std::vector<MovableValue> products_of(const UOp& kernel) {
     if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add ||
         node->src(0)->op() != Op::Mul || !node->dtype().is_float() || node->dtype().is_weak())
       continue;
-    const auto ranges = node->ranges();
-    const auto is_around = [&](const Node* loop) {
-      return std::ranges::find(ranges, loop) != ranges.end();
-    };
-    if (ranges.size() == loops.size() && std::ranges::all_of(loops, is_around) &&
+    const auto is_around = [&](const Node* loop) { return changes_with(node, loop); };
+    if (node->ranges().size() == loops.size() && std::ranges::all_of(loops, is_around) &&
         std::ranges::none_of(toposort(node), is_written))
       result.push_back({node, node, {loops.begin(), loops.end()}});
   }
@@ -131,67 +122,62 @@ std::size_t values_within(const UOp& kernel) {
       [](const Node* node) { return node->op() == Op::Stage || node->op() == Op::Reduce; }));
 }
 
-// A buffer for all values of a STAGE or a reduction, the kernel that fills it, and the kernel that
-// reads it instead.
-struct Split {
-  UOp memory, maker, rest;
+// A STAGE or reduction that is moved: a buffer for all of its values, the step that fills it, and
+// the one that reads it instead.
+struct MovedValue {
+  const Node* node;
+  UOp memory;
+  std::vector<Step> steps;
 };
 
-class ValueSplitter {
- public:
-  ValueSplitter(const Step& step, const MovableValue& moved) : step_(step), moved_(moved) {
-    for (const Node* loop : moved.around) sizes_.emplace_back(loop->src(0));
-    for (const Node* loop : moved.own)
-      sizes_.push_back(loop->is_const() ? const_int(1) : UOp(loop->src(0)));
-  }
+std::vector<UOp> handles(NodeList nodes) {
+  std::vector<UOp> result;
+  for (const Node* node : nodes) result.emplace_back(node);
+  return result;
+}
 
-  Split split() const {
-    BufferArg arg{fresh_id()};
-    arg.device = step_.device;
-    return {make(Op::Buffer, sizes_, moved_.value->dtype(), arg), maker(), rest()};
-  }
+// Returns the kernel that stores the values of all iterations in the memory.
+UOp maker_of(const MovableValue& moved, std::vector<const Node*> loops, const UOp& memory) {
+  const UOp at = place(memory, const_bool(true), handles(loops));
+  const UOp store = make(Op::Store, {at, UOp(moved.value)}, {}, StoreArg{});
+  std::erase_if(loops, [](const Node* loop) { return loop->is_const(); });
+  return with_size_name(simplify(make(Op::Sink, {loop_nest({store}, loops)}, {}, KernelArg{})));
+}
 
- private:
-  UOp param(Access access) const {
-    const ParamArg arg{static_cast<std::int32_t>(step_.slots.size()), access, 0};
-    return make(Op::Param, sizes_, moved_.value->dtype(), arg);
+// Returns the kernel with loads from the memory in place of the value.
+UOp rest_of(const UOp& kernel, const MovableValue& moved, const UOp& memory) {
+  Substitution by;
+  if (moved.node->op() == Op::Reduce)
+    by.emplace(moved.node, element(memory, const_bool(true), handles(moved.around)));
+  for (const Node* node : toposort(kernel.node())) {
+    if (node->op() != Op::Index || node->src(0) != moved.node) continue;
+    // The condition and the indices may read the stage as well.
+    std::vector<UOp> at = handles(moved.around);
+    for (const Node* index : node->src().subspan(2)) at.push_back(substitute(UOp(index), by));
+    by.emplace(node, place(memory, substitute(UOp(node->src(1)), by), at));
   }
+  return with_size_name(simplify(substitute(kernel, by)));
+}
 
-  UOp maker() const {
-    std::vector<UOp> at{param(Access::Write), const_bool(true)}, loops{UOp()};
-    const auto add = [&](const Node* loop) {
-      at.emplace_back(loop);
-      if (!loop->is_const()) loops.emplace_back(loop);
-    };
-    std::ranges::for_each(moved_.around, add);
-    std::ranges::for_each(moved_.own, add);
-    loops[0] = make(Op::Store, {make(Op::Index, at), UOp(moved_.value)}, {}, StoreArg{});
-    return with_size_name(simplify(make(Op::Sink, {make(Op::End, loops)}, {}, KernelArg{})));
-  }
-
-  UOp rest() const {
-    const UOp memory = param(Access::Read);
-    Substitution by;
-    if (moved_.node->op() == Op::Reduce) {
-      std::vector<UOp> at{memory, const_bool(true)};
-      for (const Node* loop : moved_.around) at.emplace_back(loop);
-      by.emplace(moved_.node, make(Op::Load, {make(Op::Index, at)}));
-    }
-    for (const Node* node : toposort(step_.kernel.node())) {
-      if (node->op() != Op::Index || node->src(0) != moved_.node) continue;
-      // The condition and the indices may read the stage as well.
-      std::vector<UOp> at{memory, substitute(UOp(node->src(1)), by)};
-      for (const Node* loop : moved_.around) at.emplace_back(loop);
-      for (const Node* index : node->src().subspan(2)) at.push_back(substitute(UOp(index), by));
-      by.emplace(node, make(Op::Index, at));
-    }
-    return with_size_name(simplify(substitute(step_.kernel, by)));
-  }
-
-  const Step& step_;
-  const MovableValue& moved_;
-  std::vector<UOp> sizes_;
-};
+// `slots` are those of the step, and one for the new buffer.
+MovedValue split_off(const Step& step, const MovableValue& value,
+                     const std::vector<std::uint32_t>& slots) {
+  std::vector<const Node*> loops = value.around;
+  loops.insert(loops.end(), value.own.begin(), value.own.end());
+  std::vector<UOp> sizes;
+  for (const Node* loop : loops)
+    sizes.push_back(loop->is_const() ? const_int(1) : UOp(loop->src(0)));
+  const auto param = [&](Access access) {
+    const ParamArg arg{static_cast<std::int32_t>(step.slots.size()), access, 0};
+    return make(Op::Param, sizes, value.value->dtype(), arg);
+  };
+  BufferArg arg{fresh_id()};
+  arg.device = step.device;
+  return {value.node,
+          make(Op::Buffer, sizes, value.value->dtype(), arg),
+          {step_like(step, maker_of(value, loops, param(Access::Write)), slots),
+           step_like(step, rest_of(step.kernel, value, param(Access::Read)), slots)}};
+}
 
 class Fission {
  public:
@@ -204,14 +190,11 @@ class Fission {
   // Splits values off until none saves time. The new kernel is inserted before the rest of the old
   // one, and both are examined again.
   void choose() {
-    for (std::size_t step = 0; step < plan_.steps.size();) {
-      const auto value = best_value(plan_.steps[step]);
-      if (!value) {
+    for (std::size_t step = 0; step < plan_.steps.size();)
+      if (auto moved = best_move(plan_.steps[step]))
+        apply(step, std::move(*moved));
+      else
         ++step;
-        continue;
-      }
-      split_off(step, *value);
-    }
   }
 
  private:
@@ -219,16 +202,9 @@ class Fission {
     return least_work(profile_.launch) * static_cast<double>(steps.size());
   }
 
-  // Returns the predicted time with the layouts as they are; nothing if a kernel is unknown to the
-  // model.
+  // Returns the predicted time with the layouts as they are.
   std::optional<double> seconds_as_made(std::span<const Step> steps) const {
-    double sum = launches(steps);
-    for (const Step& step : steps) {
-      const auto seconds = seconds_(step.kernel, step.device);
-      if (!seconds) return std::nullopt;
-      sum += *seconds;
-    }
-    return sum;
+    return seconds_of(steps, seconds_, launches(steps));
   }
 
   // Returns the predicted time if the buffers that only kernels of the plan access had the best
@@ -244,8 +220,8 @@ class Fission {
     return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
-  // Returns the number of the value that saves the most time when moved, if any does.
-  std::optional<std::size_t> best_value(const Step& step) const {
+  // Returns the value that saves the most time when moved; nothing if none does.
+  std::optional<MovedValue> best_move(const Step& step) const {
     if (step.kernel.is_null()) return {};
     const std::vector<MovableValue> values = movable_values(step.kernel);
     if (values.empty()) return {};
@@ -255,31 +231,29 @@ class Fission {
     const auto whole = may_relayout ? best_layout_seconds({step}) : as_made;
     if (!whole) return {};
     double best = std::numeric_limits<double>::infinity();
-    std::optional<std::size_t> found;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool is_once = *as_made >= least_work(least_once) && values[i].around.empty();
-      if (*as_made < least_work(least_without_sum) && !values[i].has_sum) continue;
-      const Split split = ValueSplitter(step, values[i]).split();
-      // Otherwise the same values would be split off again, without end.
-      const std::size_t all = values_within(step.kernel);
-      if (values_within(split.rest) >= all || values_within(split.maker) >= all) continue;
-      if (!may_have(split.memory, step)) continue;
-      const std::vector<std::uint32_t> slots = slots_with_memory(step);
-      const std::vector<Step> steps{step_like(step, split.maker, slots),
-                                    step_like(step, split.rest, slots)};
-      const auto apart_as_made = seconds_as_made(steps);
+    std::optional<MovedValue> found;
+    std::vector<std::uint32_t> slots = step.slots;
+    slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));  // for the new buffer
+    // A new kernel with as many values would be split again, without end.
+    const auto has_as_many = [all = values_within(step.kernel)](const Step& part) {
+      return values_within(part.kernel) >= all;
+    };
+    for (const MovableValue& value : values) {
+      const bool is_once = *as_made >= least_work(least_once) && value.around.empty();
+      if (*as_made < least_work(least_without_sum) && !value.has_sum) continue;
+      MovedValue moved = split_off(step, value, slots);
+      if (std::ranges::any_of(moved.steps, has_as_many)) continue;
+      if (memory_bytes(moved.memory) > most_memory * touched(step)) continue;
+      const auto apart_as_made = seconds_as_made(moved.steps);
       if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
-      const auto apart = may_relayout ? best_layout_seconds(steps, split.memory) : apart_as_made;
+      const auto apart =
+          may_relayout ? best_layout_seconds(moved.steps, moved.memory) : apart_as_made;
       const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
       if (!apart || *apart >= most) continue;
       best = *apart;
-      found = i;
+      found = std::move(moved);
     }
     return found;
-  }
-
-  bool may_have(const UOp& memory, const Step& step) const {
-    return memory_bytes(memory) <= most_memory * touched(step);
   }
 
   double touched(const Step& step) const {
@@ -288,24 +262,13 @@ class Fission {
     return bytes;
   }
 
-  // Returns the step's slots and the one that the new buffer will get.
-  std::vector<std::uint32_t> slots_with_memory(const Step& step) const {
-    std::vector<std::uint32_t> slots = step.slots;
-    slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
-    return slots;
-  }
-
-  void split_off(std::size_t number, std::size_t value) {
-    const Step step = plan_.steps[number];
-    const std::vector<MovableValue> values = movable_values(step.kernel);
-    const Split split = ValueSplitter(step, values[value]).split();
-    const std::vector<std::uint32_t> slots = slots_with_memory(step);
-    plan_.slots.push_back({.buffer = split.memory});
-    plan_.steps[number] = step_like(step, split.rest, slots);
-    Step maker = step_like(step, split.maker, slots);
-    if (const auto origin = Interner::current().origin(values[value].node))
-      maker.origins = {*origin};
-    plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number), std::move(maker));
+  void apply(std::size_t number, MovedValue moved) {
+    plan_.slots.push_back({.buffer = moved.memory});
+    if (const auto origin = Interner::current().origin(moved.node))
+      moved.steps[0].origins = {*origin};
+    plan_.steps[number] = std::move(moved.steps[1]);
+    plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number),
+                       std::move(moved.steps[0]));
   }
 
   Plan& plan_;

@@ -22,6 +22,8 @@ constexpr std::size_t most_compute_sites = 4;
 constexpr std::ptrdiff_t most_compared = 8;
 // The most kernels that the search for a dependence visits before it assumes one.
 constexpr int most_visited = 256;
+// The same where a wrong answer would break the order of kernels, and giving up costs memory.
+constexpr int most_visited_for_order = 4096;
 // A value of more than `large` bytes, and of more than `much_more` times all other memory accessed
 // for it, is fused even if that takes `worth_memory` times as long.
 constexpr double large = 64 << 20, much_more = 4, worth_memory = 1.6;
@@ -286,7 +288,7 @@ class Fuser {
                                 std::vector<ComputeSite> places, bool may_stage) {
     const Workload& kernel = kernels_[user];
     if (kernel.outputs.empty() || needs_own_kernel(partition_.points[kernel.outputs[0]])) return {};
-    if (places.empty() || breaks_order(kernel, point, places)) return {};
+    if (places.empty() || breaks_order(user, point, places)) return {};
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
       if (!estimator_.is_allowed(offer.workload)) return;
@@ -315,12 +317,13 @@ class Fuser {
   // Returns whether the kernel would read memory after it is overwritten. A kernel that follows the
   // assignment must not read the old version, and the kernel of the assignment may do so only in
   // the iteration that overwrites the element.
-  bool breaks_order(const Workload& kernel, std::size_t point, std::vector<ComputeSite>& places) {
+  bool breaks_order(std::size_t user, std::size_t point, std::vector<ComputeSite>& places) {
+    const Workload& kernel = kernels_[user];
     for (const ReadAccess& access : domains_[point].accesses) {
       const auto assignment = partition_.overwritten_by(access.index->src(0));
       if (!assignment) continue;
       const bool stores = std::ranges::find(kernel.outputs, *assignment) != kernel.outputs.end();
-      if (!stores && kernel.follows[partition_.points[*assignment].assignment]) return true;
+      if (!stores && runs_after(user, *assignment)) return true;
       if (!stores) continue;
       for (ComputeSite& place : places) {
         const ComputeSite read = compute_sites_.read(place, domains_[point], access);
@@ -328,6 +331,15 @@ class Fuser {
       }
     }
     return false;
+  }
+
+  // Returns whether the kernel follows the assignment, by what it computes or by what the kernels
+  // so far have inlined.
+  bool runs_after(std::size_t kernel, std::size_t assignment) const {
+    return kernels_[kernel].follows[partition_.points[assignment].assignment] ||
+           std::ranges::any_of(sites_[assignment], [&](const ComputeSite& site) {
+             return depends(kernel, representative(site.kernel), most_visited_for_order);
+           });
   }
 
   bool is_stored_place(const ComputeSite& read, std::size_t assignment) {
@@ -454,7 +466,7 @@ class Fuser {
   // Returns whether the first kernel depends on the second, or has to run after an assignment that
   // overwrites what the second reads; also if the search takes too long. Kernels whose
   // `last_point_` precedes that of the second cannot depend on it and are skipped.
-  bool depends(std::size_t first, std::size_t second) const {
+  bool depends(std::size_t first, std::size_t second, int most = most_visited) const {
     std::vector<std::size_t> open{first};
     std::set<std::size_t> seen{first};
     while (!open.empty()) {
@@ -465,7 +477,7 @@ class Fuser {
         if (source == second) return true;
         if (last_point_[source] >= last_point_[second] && seen.insert(source).second)
           open.push_back(source);
-        if (std::ssize(seen) > most_visited) return true;
+        if (std::ssize(seen) > most) return true;
       }
     }
     const auto& later = kernels_[first].follows;

@@ -18,15 +18,7 @@ namespace {
 // The effort of an op that a processor cannot start in every cycle. Exponentials count as one op,
 // because kernels that recompute those of a softmax are fast.
 constexpr double slow = 4;
-bool is_slow(Op op) {
-  return OpSet{Op::Sqrt, Op::Div, Op::Recip, Op::Pow, Op::Mod, Op::Sin, Op::Cos}.contains(op);
-}
-
-std::vector<UOp> loops_over(NodeList dims) {
-  std::vector<UOp> loops;
-  for (const Node* size : dims) loops.push_back(range(size_as_index(size), fresh_id().value));
-  return loops;
-}
+constexpr OpSet slow_ops{Op::Sqrt, Op::Div, Op::Recip, Op::Pow, Op::Mod, Op::Sin, Op::Cos};
 
 // Returns whether the node is arithmetic on data. Index arithmetic and conditions on indices do not
 // count.
@@ -65,7 +57,7 @@ class Reader {
         if (const Op* op = summed.find(node)) body_.accesses.back().summed = *op;
       }
       if (is_work(node))
-        count(node->ranges(), is_slow(node->op()) ? slow : 1);
+        count(node->ranges(), slow_ops.contains(node->op()) ? slow : 1);
       else if (node->op() == Op::Reduce)
         count(node->src(0)->ranges(), 1);
     }
@@ -163,29 +155,16 @@ class Reader {
   std::vector<const Node*> outermost_;  // reductions that are inside no other
 };
 
-bool computes_alike(const PartitionPoint& a, const PartitionPoint& b) {
-  return a.value.is(b.value) && a.place.is(b.place);
-}
-
-const UOp& target_of(const PartitionPoint& point) {
-  return point.place.is_null() ? point.placeholder : point.place;
-}
-
 // Computes the domains of the points. One rewrite of all of them processes common subexpressions
 // only once.
 void open_up(const Partition& partition, const std::vector<std::size_t>& points,
              std::vector<IterationDomain>& result) {
   std::vector<UOp> opened;
-  const UOp all = const_bool(true);
   for (std::size_t number : points) {
     const PartitionPoint& point = partition.points[number];
-    const UOp& like = target_of(point);
-    const std::vector<UOp> loops = loops_over(like->dims());
-    const auto at = [&](const UOp& tensor) {
-      return element(tensor, all, tensor->shape() == nullptr ? std::vector<UOp>{} : loops);
-    };
-    opened.push_back(at(point.value));
-    opened.push_back(at(like->op() == Op::Index ? make(Op::Load, {like}) : like));
+    const std::vector<UOp> loops = loops_over(target_of(point)->dims());
+    opened.push_back(element_in(point.value, loops));
+    opened.push_back(target_in(point, loops));
     opened.insert(opened.end(), loops.begin(), loops.end());
   }
   opened = ranges(opened);
@@ -227,8 +206,26 @@ double iterations(const Node* range) {
   return static_cast<double>(std::max<Wide>(0, range->src(0)->bounds().hi));
 }
 
-std::vector<IterationDomain> domains(const Partition& partition) {
-  return domains(partition, {}, {});
+double trip_count(NodeList loops) {
+  double count = 1;
+  for (const Node* loop : loops)
+    if (loop->op() == Op::Range) count *= iterations(loop);
+  return count;
+}
+
+std::vector<UOp> loops_over(NodeList dims) {
+  std::vector<UOp> loops;
+  for (const Node* size : dims) loops.push_back(range(size_as_index(size), fresh_id().value));
+  return loops;
+}
+
+UOp element_in(const UOp& tensor, const std::vector<UOp>& loops) {
+  return element(tensor, const_bool(true), tensor->shape() == nullptr ? std::vector<UOp>{} : loops);
+}
+
+UOp target_in(const PartitionPoint& point, const std::vector<UOp>& loops) {
+  const UOp& target = target_of(point);
+  return element_in(target->op() == Op::Index ? make(Op::Load, {target}) : target, loops);
 }
 
 std::vector<IterationDomain> domains(const Partition& partition, const Partition& other,
@@ -238,7 +235,8 @@ std::vector<IterationDomain> domains(const Partition& partition, const Partition
   for (std::size_t i = 0; i < partition.points.size(); ++i) {
     const PartitionPoint& point = partition.points[i];
     const auto same = other.point_of(point.placeholder.node());
-    if (same && computes_alike(point, other.points[*same]))
+    if (same && point.value.is(other.points[*same].value) &&
+        point.place.is(other.points[*same].place))
       result[i] = known[*same];
     else if (point.loop == nullptr)
       open.push_back(i);

@@ -47,16 +47,24 @@ struct IterationDomain {
   bool decodes() const;
 };
 
-// Returns the iteration domain of each point.
-std::vector<IterationDomain> domains(const Partition& partition);
-// Returns the same. The domains of points that `other` also has are taken from `known`.
-std::vector<IterationDomain> domains(const Partition& partition, const Partition& other,
-                                     const std::vector<IterationDomain>& known);
+// Returns the iteration domain of each point. Those of points that `other` also has are taken from
+// `known`.
+std::vector<IterationDomain> domains(const Partition& partition, const Partition& other = {},
+                                     const std::vector<IterationDomain>& known = {});
 
 // Returns whether the node converts a value as it is loaded. This does not count as an operation.
 bool is_converted_read(const Node* node);
 
 // Returns the trip count of a range; the largest one if it is symbolic.
 double iterations(const Node* range);
+// Returns the product of the trip counts of the ranges among these loops.
+double trip_count(NodeList loops);
+
+// Returns a loop over each dimension.
+std::vector<UOp> loops_over(NodeList dims);
+// Returns the element of the tensor in one iteration; a scalar has the same one in all of them.
+UOp element_in(const UOp& tensor, const std::vector<UOp>& loops);
+// Returns the LOAD of the element that the point is stored to.
+UOp target_in(const PartitionPoint& point, const std::vector<UOp>& loops);
 
 }  // namespace weft

@@ -1,5 +1,7 @@
 #include "kernel_order.h"
 
+#include <compare>
+#include <functional>
 #include <queue>
 
 namespace weft {
@@ -13,10 +15,7 @@ class Orderer {
         readers_(bytes.size()),
         sums_(bytes.size()),
         waits_(kernels.size()),
-        done_(kernels.size()),
-        open_(Later{&kernels}),
-        even_(Later{&kernels}),
-        freeing_(Later{&kernels}) {}
+        done_(kernels.size()) {}
 
   std::vector<std::size_t> run() {
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
@@ -29,10 +28,9 @@ class Orderer {
     for (std::size_t k = 0; k < kernels_.size(); ++k)
       if (waits_[k] == 0) add(k);
     std::vector<std::size_t> order;
-    while (!open_.empty()) {
-      Queue& queue = !freeing_.empty() ? freeing_ : !even_.empty() ? even_ : open_;
-      const std::size_t kernel = queue.top();
-      queue.pop();
+    while (!ready_.empty()) {
+      const std::size_t kernel = ready_.top().kernel;
+      ready_.pop();
       if (done_[kernel]) continue;
       done_[kernel] = true;
       order.push_back(kernel);
@@ -42,26 +40,22 @@ class Orderer {
   }
 
  private:
-  struct Later {
-    const std::vector<OrderedKernel>* kernels;
-    bool operator()(std::size_t a, std::size_t b) const {
-      return (*kernels)[a].place > (*kernels)[b].place;
-    }
+  enum class Frees { More, AsMuch, Less };  // memory than it takes
+  struct Ready {
+    Frees frees;
+    std::size_t place, kernel;
+    auto operator<=>(const Ready&) const = default;
   };
-  using Queue = std::priority_queue<std::size_t, std::vector<std::size_t>, Later>;
 
   void add(std::size_t kernel) {
-    open_.push(kernel);
-    add_if_it_frees(kernel);
-  }
-
-  void add_if_it_frees(std::size_t kernel) {
     std::size_t freed = 0, taken = 0;
     for (std::size_t value : kernels_[kernel].reads)
       if (readers_[value] == 1) freed += bytes_[value];
     for (std::size_t value : kernels_[kernel].writes) taken += bytes_[value];
-    if (freed == 0 || freed < taken) return;
-    (freed > taken ? freeing_ : even_).push(kernel);
+    const Frees frees = freed == 0 || freed < taken ? Frees::Less
+                        : freed == taken            ? Frees::AsMuch
+                                                    : Frees::More;
+    ready_.push({frees, kernels_[kernel].place, kernel});
   }
 
   void finish(std::size_t kernel) {
@@ -69,7 +63,7 @@ class Orderer {
       sums_[value] -= kernel;
       if (--readers_[value] != 1) continue;
       const std::size_t last = sums_[value];
-      if (waits_[last] == 0 && !done_[last]) add_if_it_frees(last);
+      if (waits_[last] == 0 && !done_[last]) add(last);
     }
     for (std::size_t after : kernels_[kernel].next)
       if (--waits_[after] == 0) add(after);
@@ -82,9 +76,8 @@ class Orderer {
   std::vector<std::size_t> readers_, sums_;
   std::vector<std::size_t> waits_;
   std::vector<bool> done_;
-  // Ready kernels: all of them, those that free as much memory as they take, and those that free
-  // more. A kernel may be in several queues.
-  Queue open_, even_, freeing_;
+  // A kernel is there several times if it frees more than when it became ready.
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
 };
 
 }  // namespace

@@ -6,25 +6,24 @@
 #include <weft/dev/cost/places.h>
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
 #include "loops/step_loop.h"
+#include "plan_steps.h"
 
 namespace weft {
 namespace {
 
-constexpr OpSet moving{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
 constexpr OpSet passing{Op::Detach, Op::Remat};  // no effect on values
 
 // The most elements of a factor that is materialised for a matrix instruction.
 constexpr double most_multiplied = 4 << 20;
 
 bool is_view(const Node* node) {
-  return moving.contains(node->op()) || passing.contains(node->op());
+  return info(node->op()).cls == OpClass::Movement || passing.contains(node->op());
 }
 
 bool is_computed(const Node* node) {
@@ -57,8 +56,8 @@ class ConcatReads {
     if (node->op() != Op::Where || !is_leaf(viewed(node->src(0)))) return 0;
     if (const int* known = parts_.find(node)) return *known;
     const int front = parts_below(node->src(1)), back = parts_below(node->src(2));
-    const int parts = front > 0 && back > 0 ? std::min(front + back, most_parts + 1) : 0;
-    parts_.set(node, parts <= most_parts ? parts : 0);
+    const bool counts = front > 0 && back > 0 && front + back <= most_parts;
+    parts_.set(node, counts ? front + back : 0);
     return *parts_.find(node);
   }
 
@@ -74,11 +73,8 @@ class ConcatReads {
   static constexpr int most_parts = 16, most_depth = 16;
 
   int parts_below(const Node* part) {
-    part = source_of(part);
-    if (part->op() == Op::Reduce) return 1;
-    if (const int joined = (*this)(part)) return joined;
-    if (!is_elementwise(part->op())) return 0;
-    return is_of_sum(part, 0) ? 1 : 0;
+    const int parts = (*this)(source_of(part));
+    return parts > 0 ? parts : static_cast<int>(is_of_sum(part, 0));
   }
 
   bool is_of_sum(const Node* value, int depth) {
@@ -110,12 +106,8 @@ class Partitioner {
     for (const Node* node : nodes_) visit(node);
     waits_.clear();
     for (const Root& root : roots_) {
-      UOp value = mapped(root.tensor.node());
-      if (is_leaf(viewed(value.node())))
-        value = add({.value = value,
-                     .must_materialise = true,
-                     .device = root.device,
-                     .origin = origin_of(root.tensor.node())});
+      UOp value = visited(root.tensor.node()).value;
+      if (is_leaf(viewed(value.node()))) value = apart(root.tensor.node(), value, root.device);
       result_.roots.push_back(value);
     }
     return std::move(result_);
@@ -176,20 +168,24 @@ class Partitioner {
     return found != nullptr ? *found : UserInfo{};
   }
 
+  // Sets something that is known about the node.
+  template <class T>
+  void note(const Node* node, T UserInfo::* what, const T& value) {
+    UserInfo known = ahead(node);
+    known.*what = value;
+    ahead_.set(node, known);
+  }
+
   void collect_user_info() {
     for (const Root& root : roots_) {
-      UserInfo asked = ahead(root.tensor.node());
-      asked.device = root.device;
-      ahead_.set(root.tensor.node(), asked);
+      note(root.tensor.node(), &UserInfo::device, root.device);
       const Node* base = reshaped(root.tensor.node());
       // A root that is a constant gets its point last (run()). Other users of the constant must not
       // read it from memory.
       if (viewed(base)->op() == Op::After || info(viewed(base)->op()).cls == OpClass::Leaf)
         continue;
-      UserInfo wanted = ahead(base);
-      wanted.must_materialise = true;
-      wanted.device = root.device;
-      ahead_.set(base, wanted);
+      note(base, &UserInfo::must_materialise, true);
+      note(base, &UserInfo::device, root.device);
     }
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) propagate_to_sources(*node);
   }
@@ -197,11 +193,7 @@ class Partitioner {
   void propagate_to_sources(const Node* user) {
     const UserInfo known = ahead(user);
     const auto origin = origin_of(user);
-    if (user->op() == Op::After) {
-      UserInfo memory = ahead(user->src(0));
-      memory.is_written = true;
-      ahead_.set(user->src(0), memory);
-    }
+    if (user->op() == Op::After) note(user->src(0), &UserInfo::is_written, true);
     if (OpSet{Op::Remat, Op::Call}.contains(user->op()))
       for (const Node* source : user->src().subspan(1)) want_memory(source);
     // The reader of a factor widens it: if the factor is materialised, then in its narrow type.
@@ -220,21 +212,14 @@ class Partitioner {
       ahead_.set(source, next);
     }
     if (joins_(user) == 0) return;
-    for (const Node* part : user->src().subspan(1)) {
-      const Node* source = ConcatReads::source_of(part);
-      UserInfo joined = ahead(source);
-      joined.is_joined = true;
-      ahead_.set(source, joined);
-    }
+    for (const Node* part : user->src().subspan(1))
+      note(ConcatReads::source_of(part), &UserInfo::is_joined, true);
   }
 
   // Materialises a value that a REMAT waits for or a CALL takes.
   void want_memory(const Node* node) {
     while (is_view(node) || node->op() == Op::Contiguous) node = node->src(0);
-    if (!is_computed(node)) return;
-    UserInfo wanted = ahead(node);
-    wanted.must_materialise = true;
-    ahead_.set(node, wanted);
+    if (is_computed(node)) note(node, &UserInfo::must_materialise, true);
   }
 
   // A node that a rewrite rule created has the origin of its user.
@@ -242,25 +227,29 @@ class Partitioner {
     return node->has_origin() ? Interner::current().origin(node) : ahead(node).origin;
   }
 
-  const UOp& mapped(const Node* node) const { return made_[*place_.find(node)]; }
+  // What a node has become. The point that computes a value without a point has to wait for what
+  // the value waits for.
+  struct Visited {
+    UOp value;
+    Work work;
+    Symbol device;
+    std::vector<UOp> waits;
+  };
 
-  void put(const Node* node, const UOp& value, const Work& work, Symbol device) {
-    place_.set(node, static_cast<std::uint32_t>(made_.size()));
-    made_.push_back(value);
-    work_.set(node, work);
-    device_.set(node, device);
-  }
+  const Visited& visited(const Node* node) const { return visited_[*place_.find(node)]; }
 
   void visit(const Node* node) {
     Symbol device = node->op() == Op::Buffer ? node->arg<BufferArg>().device : Symbol();
     Work work = own_work(node);
     std::vector<UOp> src;
+    waits_.clear();
     for (const Node* source : node->op() == Op::Call ? node->src().subspan(1) : node->src()) {
-      src.push_back(mapped(source));
-      work.add(*work_.find(source));
-      if (device == Symbol()) device = *device_.find(source);
+      const Visited& made = visited(source);
+      src.push_back(made.value);
+      work.add(made.work);
+      if (device == Symbol()) device = made.device;
+      for (const UOp& placeholder : made.waits) wait_for(placeholder.node());
     }
-    gather_waits(node);
     const std::size_t known = result_.points.size();
     UOp value;
     switch (node->op()) {
@@ -296,25 +285,14 @@ class Partitioner {
     if (value->op() == Op::Buffer) work = {.reads_memory = true};
     const bool is_new =
         result_.points.size() > known && value.is(result_.points.back().placeholder);
-    if (!is_new && !waits_.empty()) waiting_.emplace(node, waits_);
-    put(node, value, work, device);
-  }
-
-  // Collects what the sources without a point wait for. The point that computes them has to wait
-  // for it.
-  void gather_waits(const Node* node) {
-    waits_.clear();
-    if (waiting_.empty()) return;
-    for (const Node* source : node->src())
-      if (const auto found = waiting_.find(source); found != waiting_.end())
-        for (const UOp& placeholder : found->second) wait_for(placeholder.node());
+    place_.set(node, static_cast<std::uint32_t>(visited_.size()));
+    visited_.push_back({value, work, device, is_new ? std::vector<UOp>{} : waits_});
   }
 
   void wait_for(const Node* placeholder) {
-    const auto point = placeholder->op() == Op::Buffer
-                           ? result_.by_id.find(placeholder->arg<BufferArg>().id.value)
-                           : result_.by_id.end();
-    if (point == result_.by_id.end() || !result_.points[point->second].must_materialise) return;
+    if (placeholder->op() != Op::Buffer) return;
+    const auto point = result_.point_of(placeholder);
+    if (!point || !result_.points[*point].must_materialise) return;
     if (std::ranges::find(waits_, placeholder, &UOp::node) == waits_.end())
       waits_.emplace_back(placeholder);
   }
@@ -410,8 +388,8 @@ class Partitioner {
   // Materialises the value that the node has become and returns its placeholder.
   UOp in_memory(const Node* node, const UOp& value, Symbol device) {
     if (value->op() != Op::Buffer) return apart(node, value, device);
-    const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
-    if (found != result_.by_id.end()) result_.points[found->second].must_materialise = true;
+    if (const auto point = result_.point_of(value.node()))
+      result_.points[*point].must_materialise = true;
     return value;
   }
 
@@ -424,10 +402,9 @@ class Partitioner {
   }
 
   UOp copied(const Node* copy, const UOp& value, Symbol to) {
-    const Symbol from = *device_.find(copy->src(0));
-    if (from == to) return value;
+    const Symbol from = visited(copy->src(0)).device;
     // A value that no device holds can be computed anywhere.
-    if (from == Symbol()) return value;
+    if (from == to || from == Symbol()) return value;
     const auto region = region_of(value.node());
     if (region) in_memory(copy->src(0), UOp(region->buffer), from);
     return add({.value = region ? value : in_memory(copy->src(0), value, from),
@@ -443,7 +420,7 @@ class Partitioner {
       const UOp& store = src[i];
       if (store->op() != Op::Store)
         user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
-      const Symbol device = *device_.find(after->src(0));
+      const Symbol device = visited(after->src(0)).device;
       placeholder = in_memory(after->src(0), placeholder, device);
       const UOp place =
           with_indices_materialised(after->src(i)->src(0), store.src(0), placeholder, device);
@@ -478,7 +455,7 @@ class Partitioner {
 
   UOp made_by_steps(const Node* after, const UOp& memory) {
     const Node* call = after->src(1);
-    return add({.value = mapped(call),
+    return add({.value = visited(call).value,
                 .must_materialise = true,
                 .device = memory->arg<BufferArg>().device,
                 .origin = origin_of(after),
@@ -510,19 +487,15 @@ class Partitioner {
   // Returns whether the value can be stored element by element: of the overwritten memory, an
   // element may depend only on the element that it replaces.
   static bool is_safe_in_place(const Node* value, const Node* place, const Node* overwritten) {
-    std::vector<const Node*> open{value};
-    NodeMap<bool> seen;
-    while (!open.empty()) {
-      const Node* node = open.back();
-      open.pop_back();
-      if (node == place && node->op() != Op::Index) continue;
-      if (!seen.insert(node, true)) continue;
-      if (is_elementwise(node->op()))
-        open.insert(open.end(), node->src().begin(), node->src().end());
-      else if (depends_on(node, overwritten))
-        return false;
-    }
-    return true;
+    const auto is_replaced = [&](const Node* node) {
+      return node == place && node->op() != Op::Index;
+    };
+    const auto operands = [&](const Node* node) {
+      return is_elementwise(node->op()) && !is_replaced(node) ? node->src() : NodeList{};
+    };
+    return std::ranges::none_of(nodes_below({value}, operands), [&](const Node* node) {
+      return !is_elementwise(node->op()) && !is_replaced(node) && depends_on(node, overwritten);
+    });
   }
 
   mutable ConcatReads joins_;  // caches its results
@@ -530,12 +503,9 @@ class Partitioner {
   const Profile& profile_;
   std::vector<const Node*> nodes_;
   NodeMap<UserInfo> ahead_;
-  std::vector<UOp> made_;
-  NodeMap<std::uint32_t> place_;  // index into made_
-  NodeMap<Work> work_;
-  NodeMap<Symbol> device_;
-  std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // by node without a point
-  std::vector<UOp> waits_;                                     // of the visited node
+  std::vector<Visited> visited_;
+  NodeMap<std::uint32_t> place_;                                            // index into visited_
+  std::vector<UOp> waits_;                                                  // of the visited node
   std::unordered_map<const Node*, std::shared_ptr<const StepLoop>> loops_;  // by CALL
   Partition result_;
 };
@@ -568,16 +538,13 @@ double elements(NodeList dims) {
 
 std::size_t new_bytes(const PartitionPoint& point) {
   if (!point.before.is_null()) return 0;
-  return static_cast<std::size_t>(elements(point.placeholder->dims())) *
-         point.placeholder->dtype().bytes();
+  return static_cast<std::size_t>(memory_bytes(point.placeholder));
 }
 
 std::vector<bool> outlives_run(const Partition& partition) {
   std::vector<bool> outlives(partition.points.size());
-  for (const UOp& root : partition.roots)
-    for (const Node* node : toposort(root.node()))
-      if (const auto point = node->op() == Op::Buffer ? partition.point_of(node) : std::nullopt)
-        outlives[*point] = true;
+  for (const Node* placeholder : placeholders_of(nodes_of(partition.roots)))
+    if (const auto point = partition.point_of(placeholder)) outlives[*point] = true;
   return outlives;
 }
 

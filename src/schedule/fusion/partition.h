@@ -32,12 +32,17 @@ struct PartitionPoint {
   // For an assignment by a step loop: the value is the TUPLE of the loop's inputs. One kernel
   // computes all assignments of a loop.
   std::shared_ptr<const StepLoop> loop = {};
-  std::vector<bool> follows = {};  // by assignment: whether the point depends on it or is it
+  std::vector<bool> follows = {};  // by assignment: whether the point runs after it or is it
 };
 
 // Returns the BUFFERs that values depend on; for a point, its value and its place.
 std::vector<const Node*> placeholders_of(const std::vector<const Node*>& values);
 std::vector<const Node*> placeholders_of(const PartitionPoint& point);
+
+// Returns the memory that the point is stored to: its own, or the place of an assignment.
+inline const UOp& target_of(const PartitionPoint& point) {
+  return point.place.is_null() ? point.placeholder : point.place;
+}
 
 // Returns whether the point cannot share a kernel with other values.
 inline bool needs_own_kernel(const PartitionPoint& point) {
@@ -72,7 +77,8 @@ struct Partition {
 // Returns for each point whether its memory outlives the run.
 std::vector<bool> outlives_run(const Partition& partition);
 
-// Finds which assignments each point follows, and inserts copies of memory that is overwritten
+// Finds which assignments each point follows, those that have to wait for readers of what they
+// overwrite included, and inserts copies of memory that is overwritten
 // before its last read: for a point that depends on an assignment and on what it overwrites, for a
 // root that an assignment overwrites, and for one of two assignments that each read what the other
 // overwrites.

@@ -1,11 +1,9 @@
 #include "split_outputs.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
 
 #include "plan_steps.h"
 
@@ -13,10 +11,6 @@ namespace weft {
 namespace {
 
 constexpr double least_gain = 0.03;  // of the kernel's time
-
-bool contains_op(const Node* root, Op op) {
-  return std::ranges::any_of(toposort(root), [&](const Node* node) { return node->op() == op; });
-}
 
 // Whether every PARAM is only read or only written: the order of the parts then does not matter.
 bool has_separate_memory(const Node* kernel) {
@@ -29,18 +23,17 @@ bool has_separate_memory(const Node* kernel) {
 NodeList independent_stores(const UOp& kernel) {
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return {};
   const Node* stores = kernel->src(0)->src(0);
-  if (stores->op() != Op::Tuple || contains_op(kernel.node(), Op::Stage) ||
+  if (stores->op() != Op::Tuple || contains_op(kernel.node(), {Op::Stage}) ||
       !has_separate_memory(kernel.node()))
     return {};
-  std::vector<const Node*> seen;
-  for (const Node* store : stores->src()) {
-    if (store->op() != Op::Store || !contains_op(store, Op::Reduce)) return {};
-    for (const Node* node : toposort(store)) {
-      if (node->op() != Op::Reduce) continue;
-      if (std::ranges::find(seen, node) != seen.end()) return {};
-      seen.push_back(node);
-    }
-  }
+  NodeMap<bool> seen;
+  const auto is_new = [&](const Node* node) {
+    return node->op() != Op::Reduce || seen.insert(node, true);
+  };
+  for (const Node* store : stores->src())
+    if (store->op() != Op::Store || !contains_op(store, {Op::Reduce}) ||
+        !std::ranges::all_of(toposort(store), is_new))
+      return {};
   return stores->src();
 }
 
@@ -48,9 +41,8 @@ NodeList independent_stores(const UOp& kernel) {
 std::vector<Step> split(const Step& step, NodeList stores) {
   std::vector<Step> parts;
   for (const Node* store : stores) {
-    std::vector<UOp> nest{UOp(store)};
-    for (const Node* loop : step.kernel->src(0)->src().subspan(1)) nest.emplace_back(loop);
-    const UOp kernel = with_size_name(make(Op::Sink, {make(Op::End, nest)}, {}, KernelArg{}));
+    const UOp nest = loop_nest({UOp(store)}, step.kernel->src(0)->src().subspan(1));
+    const UOp kernel = with_size_name(make(Op::Sink, {nest}, {}, KernelArg{}));
     parts.push_back(step_like(step, kernel, step.slots));
     if (step.origins.size() == stores.size())
       parts.back().origins = {step.origins[parts.size() - 1]};
@@ -61,24 +53,15 @@ std::vector<Step> split(const Step& step, NodeList stores) {
 }  // namespace
 
 void split_outputs(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
-  std::vector<Step> steps;
-  for (Step& step : plan.steps) {
-    std::vector<Step> parts;
-    if (!step.kernel.is_null() && step.values.empty())
-      parts = split(step, independent_stores(step.kernel));
-    auto apart =
-        std::optional(least_work(profile.launch) * (static_cast<double>(parts.size()) - 1));
-    for (const Step& part : parts) {
-      const auto time = seconds(part.kernel, part.device);
-      apart = apart && time ? std::optional(*apart + *time) : std::nullopt;
-    }
-    const auto whole = parts.empty() ? std::nullopt : seconds(step.kernel, step.device);
-    if (whole && apart && *apart < (1 - least_gain) * *whole)
-      std::ranges::move(parts, std::back_inserter(steps));
-    else
-      steps.push_back(std::move(step));
-  }
-  plan.steps = std::move(steps);
+  replace_steps(plan, [&](const Step& step) -> std::vector<Step> {
+    if (step.kernel.is_null() || !step.values.empty()) return {};
+    std::vector<Step> parts = split(step, independent_stores(step.kernel));
+    if (parts.empty()) return {};
+    const double launches = least_work(profile.launch) * (static_cast<double>(parts.size()) - 1);
+    const auto apart = seconds_of(parts, seconds, launches);
+    const auto whole = seconds(step.kernel, step.device);
+    return whole && apart && *apart < (1 - least_gain) * *whole ? parts : std::vector<Step>{};
+  });
 }
 
 }  // namespace weft

@@ -1,12 +1,14 @@
 #include "workload.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <weft/dev/base/size_limits.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/schedule/region.h>
 
 #include "loops/step_loop.h"
+#include "plan_steps.h"
 
 namespace weft {
 namespace {
@@ -34,25 +36,14 @@ constexpr double iterations_together = 32;
 // Nodes allowed per op on data. They include index arithmetic.
 constexpr std::int64_t nodes_per_op = 8;
 
-double bytes_of(const UOp& tensor) {
-  return elements(tensor->dims()) * static_cast<double>(tensor->dtype().bytes());
-}
-
 // Returns the flops of a kernel of its own, with the loops nested in the order of the dimensions.
 double flops_apart(const IterationDomain& body) {
   double flops = 0;
   for (const Operations& operations : body.operations) {
     const std::size_t depth = operations.own.empty() ? 0 : operations.own.back() + 1;
-    double trip_count = 1;
-    for (std::size_t i = 0; i < depth; ++i)
-      if (body.loops[i]->op() == Op::Range) trip_count *= iterations(body.loops[i].node());
-    flops += operations.count * trip_count;
+    flops += operations.count * trip_count(nodes_of(std::span(body.loops).first(depth)));
   }
   return flops;
-}
-
-void unite(std::vector<bool>& set, const std::vector<bool>& other) {
-  for (std::size_t i = 0; i < other.size(); ++i) set[i] = set[i] || other[i];
 }
 
 // Returns whether the reduction merges with the one around it. A reduction of reductions of the
@@ -67,7 +58,7 @@ double together_around(const ReadAccess& access, const ComputeSite& place, std::
   if (outside > place.nest.size()) return 1;
   const auto is_used = [&](const Loop* loop) {
     return std::ranges::any_of(access.used, [&](std::size_t dim) {
-      return place.dims[dim].loop != nullptr && place.dims[dim].loop->same() == loop->same();
+      return place.dims[dim].loop != nullptr && place.dims[dim].changes_with(loop);
     });
   };
   double iterations = place.nest[outside - 1]->iterations;
@@ -83,9 +74,8 @@ double far_effort(const IterationDomain& body, const ComputeSite& place, std::si
   double effort = 0;
   for (const ReadAccess& access : body.accesses) {
     double bytes = static_cast<double>(access.index->src(0)->dtype().bytes());
-    const auto inside = access.index->ranges();
     for (const Node* range : body.reduction)
-      if (std::ranges::find(inside, range) != inside.end()) bytes *= iterations(range);
+      if (changes_with(access.index, range)) bytes *= iterations(range);
     for (std::size_t dim : access.used)
       if (const DimIndex& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
         bytes *= bound.loop->iterations;
@@ -99,17 +89,14 @@ double far_effort(const IterationDomain& body, const ComputeSite& place, std::si
 // Returns the number of iterations of the loops that index a dimension, not counting reductions.
 double iterations_of(const DimIndex& bound) {
   if (bound.loop != nullptr) return bound.loop->reduces ? 1 : bound.loop->iterations;
-  double count = 1;
-  for (const Node* range : bound.index->ranges()) count *= iterations(range);
-  return count;
+  return trip_count(bound.index->ranges());
 }
 
 // Returns the number of loads of a sum over all its iterations. Neighbouring iterations that need
 // the same element share a load.
 double loads(const IterationDomain& body, const ComputeSite& place) {
   if (body.reduction.empty() || !body.carried_scans.empty()) return 0;
-  double iterations_of_all = place.trip_count();
-  for (const Node* range : body.reduction) iterations_of_all *= iterations(range);
+  const double iterations_of_all = place.trip_count() * trip_count(body.reduction);
   const std::size_t outside = place.outside.value_or(0);
   double count = 0;
   for (const ReadAccess& access : body.accesses) {
@@ -130,26 +117,13 @@ double loads(const IterationDomain& body, const ComputeSite& place) {
 // Returns whether all loops around one sum are also around the other and leave the other no
 // innermost loop that fills a vector.
 bool takes_lanes(const ReductionCost& outer, const ReductionCost& inner) {
-  const auto is_outer = [&](const Loop* loop) {
-    return std::ranges::any_of(outer.place.nest,
-                               [&](const Loop* other) { return other->same() == loop->same(); });
-  };
+  const auto is_outer = [&](const Loop* loop) { return is_among(loop, outer.place.nest); };
   if (outer.place.nest.empty() ||
       std::ranges::count_if(inner.place.nest, is_outer) != std::ssize(outer.place.nest))
     return false;
   const Loop* last = inner.place.nest.back();
   return outer.place.nest.size() < inner.place.nest.size() &&
          (is_outer(last) || last->iterations < lanes);
-}
-
-bool are_same_loops(const std::vector<const Loop*>& a, const std::vector<const Loop*>& b) {
-  return std::ranges::equal(a, b,
-                            [](const Loop* x, const Loop* y) { return x->same() == y->same(); });
-}
-
-bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const Loop*>& around) {
-  return nest.size() >= around.size() &&
-         are_same_loops({nest.begin(), nest.begin() + std::ssize(around)}, around);
 }
 
 // Returns whether a maximum goes over a loop of what the sum fills inside the `outside` outermost
@@ -205,9 +179,8 @@ bool is_product(const IterationDomain& body) {
     return false;
   const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
   const auto has_own = [](const Node* factor, const Node* other) {
-    return std::ranges::any_of(factor->ranges(), [&](const Node* range) {
-      return std::ranges::find(other->ranges(), range) == other->ranges().end();
-    });
+    return !std::ranges::all_of(factor->ranges(),
+                                [&](const Node* range) { return changes_with(other, range); });
   };
   return has_own(a, b) && has_own(b, a);
 }
@@ -243,9 +216,8 @@ bool has_loops_for_products(const Workload& kernel, double cache) {
   int others = 0, outputs = 0;
   for (const ReductionCost& sum : kernel.sums) {
     if (!is_product(*sum.body) || sum.effort < least_work(worth_a_kernel)) continue;
-    double bytes = static_cast<double>(sum.body->value->dtype().bytes());
-    for (const UOp& loop : sum.body->loops)
-      if (loop->op() == Op::Range) bytes *= iterations(loop.node());
+    const double bytes = static_cast<double>(sum.body->value->dtype().bytes()) *
+                         trip_count(nodes_of(sum.body->loops));
     if (bytes <= cache) ++(sum.is_output ? outputs : others);
   }
   return others + (outputs + kernel.merged - 1) / kernel.merged <= 1;
@@ -287,14 +259,21 @@ void Estimator::add_inputs(Workload& kernel, const IterationDomain& body) const 
     const UOp source = UOp(access.index->src(0));
     double reads = static_cast<double>(source->dtype().bytes());
     for (std::size_t i : access.own) reads *= iterations(body.loops[i].node());
-    for (const Node* range : access.inner) reads *= iterations(range);
+    reads *= trip_count(access.inner);
     double& known = kernel.inputs[source.node()];
-    known = std::min(bytes_of(source), std::max(known, reads));
+    known = std::min(memory_bytes(source), std::max(known, reads));
   }
 }
 
-void Estimator::add_waits(Workload& kernel, const PartitionPoint& point) {
-  for (const UOp& placeholder : point.waits) kernel.waits.insert(placeholder.node());
+void Estimator::add_waits(Workload& kernel, std::size_t point) const {
+  for (const UOp& placeholder : partition_.points[point].waits)
+    kernel.waits.insert(placeholder.node());
+}
+
+void Estimator::add_point(Workload& kernel, std::size_t point) const {
+  kernel.flops_apart += flops_apart(domains_[point]);
+  add_inputs(kernel, domains_[point]);
+  add_waits(kernel, point);
 }
 
 Workload Estimator::alone(std::size_t point, const ComputeSite& root) const {
@@ -302,14 +281,14 @@ Workload Estimator::alone(std::size_t point, const ComputeSite& root) const {
   const PartitionPoint& piece = partition_.points[point];
   kernel.outputs = {point};
   kernel.root = root.nest;
-  kernel.output_bytes = bytes_of(piece.place.is_null() ? piece.placeholder : piece.place);
+  kernel.output_bytes = memory_bytes(target_of(piece));
   if (piece.is_copy) {
-    kernel.inputs[copied_from(piece).buffer] = bytes_of(piece.value);
-    add_waits(kernel, piece);
+    kernel.inputs[copied_from(piece).buffer] = memory_bytes(piece.value);
+    add_waits(kernel, point);
   } else if (piece.loop != nullptr) {
-    for (const Node* given : piece.value->src()) kernel.inputs[given] = bytes_of(UOp(given));
+    for (const Node* given : piece.value->src()) kernel.inputs[given] = memory_bytes(UOp(given));
     kernel.flops = kernel.effort = kernel.critical_effort = piece.loop->work().flops;
-    add_waits(kernel, piece);
+    add_waits(kernel, point);
   } else {
     add_inline(kernel, point, {root});
   }
@@ -363,25 +342,21 @@ void Estimator::add_inline(Workload& kernel, std::size_t point,
     kernel.size += body.size;
     kernel.scans += static_cast<int>(body.carried_scans.size());
   }
-  kernel.flops_apart += flops_apart(body);
-  add_inputs(kernel, body);
-  add_waits(kernel, partition_.points[point]);
+  add_point(kernel, point);
 }
 
 void Estimator::add_stage(Workload& kernel, std::size_t point, const ComputeSite& stage,
                           std::size_t depth) const {
   const IterationDomain& body = domains_[point];
-  const std::vector<const Loop*> around(stage.nest.begin(),
-                                        stage.nest.begin() + static_cast<std::ptrdiff_t>(depth));
   for (ReductionCost& sum : kernel.sums)
-    if (begins_with(sum.place.nest, around)) read_again(kernel, sum, depth);
+    if (sum.place.nest.size() >= depth &&
+        are_same_loops(sum.place.outermost(depth), stage.outermost(depth)))
+      read_again(kernel, sum, depth);
   add_work(kernel, body, stage);
   kernel.size += body.size;
   kernel.scratch += stage.trip_count() / std::max(1.0, stage.trip_count(depth)) *
                     static_cast<double>(partition_.points[point].placeholder->dtype().bytes());
-  kernel.flops_apart += flops_apart(body);
-  add_inputs(kernel, body);
-  add_waits(kernel, partition_.points[point]);
+  add_point(kernel, point);
 }
 
 void Estimator::merge(Workload& kernel, const Workload& other) {
@@ -406,7 +381,8 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.size += other.size;
   kernel.scans += other.scans;
   kernel.merged += other.merged;
-  unite(kernel.follows, other.follows);
+  std::transform(other.follows.begin(), other.follows.end(), kernel.follows.begin(),
+                 kernel.follows.begin(), std::logical_or{});
   kernel.waits.insert(other.waits.begin(), other.waits.end());
 }
 

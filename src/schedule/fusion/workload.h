@@ -68,7 +68,9 @@ class Estimator {
   void add_work(Workload& kernel, const IterationDomain& body, const ComputeSite& place) const;
   void read_again(Workload& kernel, ReductionCost& sum, std::size_t outside) const;
   void add_inputs(Workload& kernel, const IterationDomain& body) const;
-  static void add_waits(Workload& kernel, const PartitionPoint& point);
+  void add_waits(Workload& kernel, std::size_t point) const;
+  // Adds what does not depend on where the point is computed.
+  void add_point(Workload& kernel, std::size_t point) const;
 
   const Partition& partition_;
   const std::vector<IterationDomain>& domains_;

@@ -28,20 +28,64 @@ void number(Partition& partition) {
   }
 }
 
-void find_follows(Partition& partition) {
+// What runs before a point, and what has to run after it.
+struct PointEdges {
+  std::vector<std::size_t> sources;      // points that it depends on
+  std::vector<std::size_t> overwriting;  // assignments that overwrite what it reads
+};
+
+std::vector<PointEdges> edges_of(const Partition& partition) {
+  std::vector<PointEdges> edges(partition.points.size());
+  if (partition.overwriting.empty()) return edges;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const PartitionPoint& point = partition.points[i];
+    std::vector<const Node*> before = placeholders_of(point);
+    for (const Node* placeholder : before)
+      if (const auto by = partition.overwritten_by(placeholder); by && *by != i)
+        edges[i].overwriting.push_back(*by);
+    for (const UOp& placeholder : point.waits) before.push_back(placeholder.node());
+    for (const Node* placeholder : before)
+      if (const auto source = partition.point_of(placeholder)) edges[i].sources.push_back(*source);
+  }
+  return edges;
+}
+
+// Adds to the set, and returns whether it grew.
+bool unite(std::vector<bool>& set, const std::vector<bool>& other) {
+  bool has_grown = false;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    has_grown = has_grown || (other[i] && !set[i]);
+    set[i] = set[i] || other[i];
+  }
+  return has_grown;
+}
+
+// Finds which assignments each point depends on.
+void find_follows(Partition& partition, const std::vector<PointEdges>& edges) {
   std::size_t count = 0;
   for (PartitionPoint& point : partition.points)
     if (!point.before.is_null()) point.assignment = count++;
-  for (PartitionPoint& point : partition.points) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    PartitionPoint& point = partition.points[i];
     point.follows.assign(count, false);
-    if (count == 0) continue;
-    std::vector<const Node*> before = placeholders_of(point);
-    for (const UOp& placeholder : point.waits) before.push_back(placeholder.node());
-    for (const Node* placeholder : before)
-      if (const auto source = partition.point_of(placeholder))
-        for (std::size_t i = 0; i < count; ++i)
-          point.follows[i] = point.follows[i] || partition.points[*source].follows[i];
     if (!point.before.is_null()) point.follows[point.assignment] = true;
+    for (const std::size_t source : edges[i].sources)
+      unite(point.follows, partition.points[source].follows);
+  }
+}
+
+// Lets each assignment follow what the readers of the memory that it overwrites follow. Few
+// assignments have readers behind them, so that few rounds are needed.
+void follow_readers(Partition& partition, const std::vector<PointEdges>& edges) {
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      PartitionPoint& point = partition.points[i];
+      for (const std::size_t source : edges[i].sources)
+        has_grown = unite(point.follows, partition.points[source].follows) || has_grown;
+      for (const std::size_t by : edges[i].overwriting)
+        has_grown = unite(partition.points[by].follows, point.follows) || has_grown;
+    }
   }
 }
 
@@ -157,29 +201,20 @@ std::vector<const Node*> lost_to_roots(const Partition& partition) {
   return lost;
 }
 
-}  // namespace
-
-std::optional<std::size_t> Partition::point_of(const Node* placeholder) const {
-  return find_by_id(by_id, placeholder);
-}
-
-std::optional<std::size_t> Partition::overwritten_by(const Node* placeholder) const {
-  return find_by_id(overwriting, placeholder);
-}
-
-bool Partition::is_program_memory(UOp memory) const {
-  while (!memory.is_null() && memory->op() == Op::Buffer) {
-    const auto point = point_of(memory.node());
-    if (!point) return true;
-    memory = points[*point].before;
+// Returns a new placeholder for a copy of each.
+Substitution copies_of(const std::vector<const Node*>& placeholders) {
+  Substitution copies;
+  for (const Node* placeholder : placeholders) {
+    BufferArg arg = placeholder->arg<BufferArg>();
+    arg.id = fresh_id();
+    copies.try_emplace(placeholder,
+                       make(Op::Buffer, sizes_of(UOp(placeholder)), placeholder->dtype(), arg));
   }
-  return false;
+  return copies;
 }
 
-void add_write_after_read_copies(Partition& partition) {
-  number(partition);
-  find_follows(partition);
-  if (partition.overwriting.empty()) return;
+// Lets points read copies of what is overwritten before they run. Returns whether there are any.
+bool add_copies(Partition& partition) {
   const std::vector<const Node*> of_roots = lost_to_roots(partition);
   std::map<std::size_t, std::vector<const Node*>> lost_in = Precedence(partition).read_in_copies();
   for (std::size_t i = 0; i < partition.points.size(); ++i)
@@ -188,14 +223,8 @@ void add_write_after_read_copies(Partition& partition) {
   std::vector<const Node*> all_lost = of_roots;
   for (const auto& [point, lost] : lost_in)
     all_lost.insert(all_lost.end(), lost.begin(), lost.end());
-  if (all_lost.empty()) return;
-  Substitution copies;
-  for (const Node* placeholder : all_lost) {
-    BufferArg arg = placeholder->arg<BufferArg>();
-    arg.id = fresh_id();
-    copies.try_emplace(placeholder,
-                       make(Op::Buffer, sizes_of(UOp(placeholder)), placeholder->dtype(), arg));
-  }
+  if (all_lost.empty()) return false;
+  const Substitution copies = copies_of(all_lost);
   // Each copy precedes the assignment that overwrites the memory and all readers of the copy.
   std::map<std::size_t, std::set<std::size_t>> copies_before;
   for (const auto& [placeholder, copy] : copies) {
@@ -228,8 +257,39 @@ void add_write_after_read_copies(Partition& partition) {
   Substitution shown;
   for (const Node* placeholder : of_roots) shown.emplace(placeholder, copies.at(placeholder));
   for (UOp& root : partition.roots) root = substitute(root, shown);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Partition::point_of(const Node* placeholder) const {
+  return find_by_id(by_id, placeholder);
+}
+
+std::optional<std::size_t> Partition::overwritten_by(const Node* placeholder) const {
+  return find_by_id(overwriting, placeholder);
+}
+
+bool Partition::is_program_memory(UOp memory) const {
+  while (!memory.is_null() && memory->op() == Op::Buffer) {
+    const auto point = point_of(memory.node());
+    if (!point) return true;
+    memory = points[*point].before;
+  }
+  return false;
+}
+
+void add_write_after_read_copies(Partition& partition) {
   number(partition);
-  find_follows(partition);
+  std::vector<PointEdges> edges = edges_of(partition);
+  find_follows(partition, edges);
+  if (partition.overwriting.empty()) return;
+  if (add_copies(partition)) {
+    number(partition);
+    edges = edges_of(partition);
+    find_follows(partition, edges);
+  }
+  follow_readers(partition, edges);
 }
 
 }  // namespace weft

@@ -1,26 +1,19 @@
 #include "concat_slices.h"
 
-#include <algorithm>
-
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
 #include "concat_parts.h"
-#include "loops/step_chains.h"
+#include "reshape.h"
 
 namespace weft {
 namespace {
-
-bool are_known(const Node* sizes) {
-  return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const(); });
-}
 
 // Rewrites SHRINK(WHERE(PAD(true), a, b)) to SHRINK(a) if the slice is inside the region that the
 // PAD surrounds, and to SHRINK(b) if it is outside.
 UOp shrink_of_where(const Match& m) {
   const Node *part = m.root(), *choice = part->src(0), *mask = choice->src(0);
-  if (mask->op() != Op::Pad || !is_true_inside(mask->src(0)) || !is_at_known_place(part)) return {};
-  if (!are_known(mask->src(1)) || !are_known(mask->src(2)) || !are_known(part->src(2))) return {};
+  if (mask->op() != Op::Pad || !is_true_inside(mask->src(0))) return {};
+  if (!has_known_bounds(mask) || !has_known_bounds(part)) return {};
   bool is_inside = true, is_outside = false;
   for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
     const std::int64_t first = part->src(1)->src(axis)->lo();

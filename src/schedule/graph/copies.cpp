@@ -1,12 +1,10 @@
 // Removes COPYs that transfer nothing: those of values that no device holds, which are recreated on
 // the target device, and those of tensors that are on the target device already.
 
-#include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
-#include <weft/dev/ir/graph.h>
-
+#include "rebuild.h"
+#include "reshape.h"
 #include "sharding/shard_rules.h"
 
 namespace weft {
@@ -14,8 +12,7 @@ namespace {
 
 // Returns the sources of a node without the sizes of a movement op.
 NodeList data_of(const Node* node) {
-  const bool is_movement = info(node->op()).cls == OpClass::Movement;
-  return is_movement ? node->src().first(1) : node->src();
+  return is_movement(node) ? node->src().first(1) : node->src();
 }
 
 // Returns whether a node is computed from no other tensor.
@@ -49,18 +46,12 @@ SourceDevice source_device(const Node* tensor) {
 // Returns a copy of the graph whose sources are copied to the device. A graph shared by several
 // devices would be computed on the first one that needs it.
 UOp recreated_on(const Node* tensor, Symbol device) {
-  std::unordered_map<const Node*, UOp> made;
-  for (const Node* node : toposort(tensor)) {
-    if (is_source(node)) {
-      made.emplace(node, make(Op::Copy, {UOp(node)}, {}, DeviceArg{device}));
-      continue;
-    }
-    std::vector<UOp> src;
-    for (const Node* source : data_of(node)) src.push_back(made.at(source));
-    for (const Node* size : node->src().subspan(src.size())) src.emplace_back(size);
-    made.emplace(node, with_sources(UOp(node), src));
-  }
-  return made.at(tensor);
+  return rebuilt({UOp(tensor)}, [&](const Node* node, std::vector<UOp> sources) {
+    if (is_source(node)) return make(Op::Copy, {UOp(node)}, {}, DeviceArg{device});
+    for (std::size_t i = data_of(node).size(); i < node->size(); ++i)
+      sources[i] = UOp(node->src(i));
+    return with_sources(UOp(node), sources);
+  })[0];
 }
 
 UOp remove_needless_copy(const Match& m) {

@@ -6,27 +6,21 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "rebuild.h"
 #include "reshape.h"
 
 namespace weft {
 namespace {
 
-constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
-
 // Returns whether a view repeats the same elements along an axis.
 bool is_invariant_along(const Node* view, std::size_t axis) {
-  for (; views.contains(view->op()); view = view->src(0)) {
-    if (view->dims()[axis] == const_int(1).node()) return true;
-    if (view->op() == Op::Expand && view->src(0)->dims()[axis] != view->dims()[axis]) return true;
-    if (view->op() == Op::Permute) {
-      axis = static_cast<std::size_t>(view->arg<AxesArg>().axes.get()[axis]);
-    } else if (view->op() == Op::Reshape) {
-      const auto before = source_axis(view, axis);
-      if (!before) return false;
-      axis = *before;
-    }
+  for (; whole_views.contains(view->op()); view = view->src(0)) {
+    if (view->dims()[axis]->is_const_int(1) || repeats(view, axis)) return true;
+    const auto before = source_axis(view, axis);
+    if (!before) return false;
+    axis = *before;
   }
-  return view->dims().size() > axis && view->dims()[axis] == const_int(1).node();
+  return view->dims().size() > axis && view->dims()[axis]->is_const_int(1);
 }
 
 // A product or quotient with one user, read through views with one user each, and the index of its
@@ -81,13 +75,12 @@ class FactorHoister {
       const UOp factor =
           source->is_const() ? source : first_along(rebased(view, from, source), axes);
       const UOp others =
-          rebased(view, from, from.src(1 - product->factor)) * value_of(value, 1 - side);
+          rebased(view, from, from.src(1 - product->factor)) * UOp(value->src(1 - side));
       return make(from->op(), {reduce(Op::Add, others, axes), factor});
     }
     return {};
   }
 
-  static UOp value_of(const Node* node, std::size_t source) { return UOp(node->src(source)); }
   // A node that this pass has just built is not counted yet and has one user.
   bool has_one_user(const Node* node) const {
     const int* users = users_.find(node);
@@ -96,8 +89,7 @@ class FactorHoister {
 
   std::optional<Product> product_in(const Node* view, const Axes& axes) const {
     const Node* node = view;
-    for (; views.contains(node->op()) && has_one_user(node); node = node->src(0)) {
-    }
+    while (whole_views.contains(node->op()) && has_one_user(node)) node = node->src(0);
     if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
     for (const std::size_t factor : {1, 0}) {
       if (factor == 0 && node->op() == Op::Div) break;  // the dividend
@@ -128,19 +120,11 @@ class FactorHoister {
 // sum as well.
 std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors) {
   FactorHoister factors(tensors);
-  std::vector<UOp> made;
-  NodeMap<std::size_t> place;
-  const auto now = [&](const Node* node) { return made[*place.find(node)]; };
-  for (const Node* node : toposort(nodes_of(tensors))) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back(now(source));
-    place.set(node, made.size());
-    made.push_back(factors.with_all_hoisted(with_sources(UOp(node), src)));
-    factors.inherit_users(made.back().node(), node);
-  }
-  std::vector<UOp> result;
-  for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));
-  return result;
+  return rebuilt(tensors, [&](const Node* node, const std::vector<UOp>& sources) {
+    const UOp made = factors.with_all_hoisted(with_sources(UOp(node), sources));
+    factors.inherit_users(made.node(), node);
+    return made;
+  });
 }
 
 }  // namespace weft

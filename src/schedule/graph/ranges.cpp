@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/core.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/ir/value.h>
@@ -129,17 +130,14 @@ UOp through_flip(const Match& m) {
 // Such clauses do not affect what is read here, and the user of the value checks them itself. If
 // they stayed, a sum would depend on these ranges and be recomputed in each of their iterations.
 UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
-  const auto concerns = [&](const Node* clause) {
-    const auto is_read = [&](const Node* range) {
-      return std::ranges::any_of(indices, [&](const UOp& index) {
-        return std::ranges::find(index->ranges(), range) != index->ranges().end();
-      });
-    };
-    return clause->ranges().empty() || std::ranges::any_of(clause->ranges(), is_read);
+  const auto is_read = [&](const Node* range) {
+    return std::ranges::any_of(indices,
+                               [&](const UOp& index) { return changes_with(index.node(), range); });
   };
   UOp result = const_bool(true);
   for (const Node* clause : clauses_of(valid.node()))
-    if (concerns(clause)) result = result & UOp(clause);
+    if (clause->ranges().empty() || std::ranges::any_of(clause->ranges(), is_read))
+      result = result & UOp(clause);
   return result;
 }
 
@@ -198,7 +196,9 @@ UOp without_mask(const Match& m) {
   const Node* value = m.root()->src(1);
   const Node* load = value->op() == Op::Cast ? value->src(0) : value;
   const Node* zero = m.root()->src(2);
-  if (load->size() != 1 || !zero->is_const() || zero->arg<ConstArg>().bits != 0) return {};
+  if (load->op() != Op::Load || load->size() != 1 || !zero->is_const() ||
+      zero->arg<ConstArg>().bits != 0)
+    return {};
   const auto known = clauses_of(load->src(0)->src(1));
   const bool implied = std::ranges::all_of(clauses_of(m.root()->src(0)), [&](const Node* clause) {
     return std::ranges::find(known, clause) != known.end();
@@ -229,8 +229,7 @@ const RuleSet& push_rules() {
           rule(element_of({Op::Reduce}), through_reduce),
           rule(element_of({Op::Load}), through_load),
           rule(element_of({Op::Stage}), through_stage),
-          rule(node(Op::Where, {any("c"), node(Op::Load), any_const("zero")}), without_mask),
-          rule(node(Op::Where, {any("c"), node(Op::Cast, {node(Op::Load)}), any_const("zero")}),
+          rule(node(Op::Where, {any("c"), node({Op::Load, Op::Cast}), any_const("zero")}),
                without_mask),
       }};
   return rules;

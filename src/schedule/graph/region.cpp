@@ -4,6 +4,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "reshape.h"
+
 namespace weft {
 namespace {
 
@@ -11,28 +13,17 @@ constexpr OpSet region_ops{Op::Reshape, Op::Bitcast, Op::Shrink};
 constexpr OpSet movable{Op::Reshape, Op::Bitcast, Op::Shrink, Op::Permute,    Op::Expand,
                         Op::Pad,     Op::Flip,    Op::Cast,   Op::Contiguous, Op::Detach};
 
-bool is_whole(const Node* shrink, std::size_t axis) {
-  return shrink->src(1)->src(axis)->is_const_int(0) &&
-         shrink->src(2)->src(axis) == shrink->src(0)->dims()[axis];
-}
-
-// Returns one past the last axis along which a SHRINK leaves elements out.
-std::size_t cut_axes(const Node* shrink) {
-  std::size_t count = shrink->dims().size();
-  while (count > 0 && is_whole(shrink, count - 1)) --count;
-  return count;
-}
-
 // Returns how many bytes of the source precede the first element of a SHRINK; nothing if the
 // elements are not contiguous or a size is symbolic.
 std::optional<std::size_t> skipped_bytes(const Node* shrink) {
-  const std::size_t cut = cut_axes(shrink);
+  if (!has_known_bounds(shrink) || !are_constants(shrink->src(0)->dims())) return {};
+  bool is_cut = false;  // along an inner axis
   std::int64_t elements = 0, stride = 1;
   for (std::size_t axis = shrink->dims().size(); axis-- > 0;) {
     const Node* start = shrink->src(1)->src(axis);
     const Node* all = shrink->src(0)->dims()[axis];
-    if (!start->is_const() || !all->is_const() || !shrink->dims()[axis]->is_const()) return {};
-    if (axis + 1 < cut && !shrink->dims()[axis]->is_const_int(1)) return {};
+    if (is_cut && !shrink->dims()[axis]->is_const_int(1)) return {};
+    is_cut = is_cut || !start->is_const_int(0) || shrink->dims()[axis] != all;
     std::int64_t before = 0;
     if (__builtin_mul_overflow(start->lo(), stride, &before) ||
         __builtin_add_overflow(elements, before, &elements) ||
@@ -48,13 +39,6 @@ bool is_on_storage_device(const Node* view) {
   if (view->op() != Op::Buffer) return false;
   const Symbol device = view->arg<BufferArg>().device;
   return !device.empty() && !find_device(device.get()).runs_kernels();
-}
-
-// Rewrites COPY(op(source, ...)) to op(COPY(source), ...).
-UOp after_copy(const UOp& copy, const Node* moved, const UOp& source) {
-  std::vector<UOp> src{with_sources(copy, {source})};
-  for (const Node* other : moved->src().subspan(1)) src.emplace_back(other);
-  return with_sources(UOp(moved), src);
 }
 
 // Returns the SHRINK of the source along the outermost axes only. It is contiguous, and less has to
@@ -75,18 +59,17 @@ UOp contiguous_outer_shrink(const Node* shrink) {
 }
 
 UOp copy_region(const Match& m) {
-  const UOp copy(m.root());
-  const Node* view = copy->src(0);
-  if (!is_on_storage_device(view) || region_of(view)) return {};
-  const UOp source(view->src(0));
-  const UOp outer = view->op() == Op::Shrink ? contiguous_outer_shrink(view) : source;
-  if (outer.is(source) || outer.node() == view) return after_copy(copy, view, source);
+  const UOp copy(m.root()), view = copy.src(0), source = view.src(0);
+  if (!is_on_storage_device(view.node()) || region_of(view.node())) return {};
+  const UOp outer = view->op() == Op::Shrink ? contiguous_outer_shrink(view.node()) : source;
+  if (outer.is(source) || outer.is(view))
+    return rebased(view, source, with_sources(copy, {source}));
   Sizes start;
   for (std::size_t axis = 0; axis < view->dims().size(); ++axis) {
     const bool is_done = outer->dims()[axis] == view->dims()[axis];
-    start.push_back(is_done ? const_int(0) : UOp(view->src(1)->src(axis)));
+    start.push_back(is_done ? const_int(0) : view.src(1).src(axis));
   }
-  return shrink(with_sources(copy, {outer}), start, sizes_of(UOp(view)));
+  return shrink(with_sources(copy, {outer}), start, sizes_of(view));
 }
 
 // The rules below move a SHRINK towards the memory: SHRINK(op(x)) -> op(SHRINK(x)).
@@ -94,7 +77,6 @@ UOp copy_region(const Match& m) {
 UOp shrink_before_permute(const Match& m) {
   const Node* shrink = m.root();
   const Node* permute = shrink->src(0);
-  if (!is_on_storage_device(shrink)) return {};
   const auto& axes = permute->arg<AxesArg>().axes.get();
   Sizes start(axes.size()), sizes(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -107,7 +89,6 @@ UOp shrink_before_permute(const Match& m) {
 UOp shrink_before_cast(const Match& m) {
   const Node* shrink = m.root();
   const Node* cast = shrink->src(0);
-  if (!is_on_storage_device(shrink)) return {};
   return with_sources(
       UOp(cast), {make(Op::Shrink, {UOp(cast->src(0)), UOp(shrink->src(1)), UOp(shrink->src(2))})});
 }
@@ -115,7 +96,6 @@ UOp shrink_before_cast(const Match& m) {
 UOp shrink_once(const Match& m) {
   const Node* outer = m.root();
   const Node* inner = outer->src(0);
-  if (!is_on_storage_device(outer)) return {};
   Sizes start;
   for (std::size_t i = 0; i < outer->dims().size(); ++i)
     start.push_back(UOp(outer->src(1)->src(i)) + UOp(inner->src(1)->src(i)));
@@ -138,16 +118,16 @@ std::optional<Region> region_of(const Node* view) {
 }
 
 const RuleSet& region_rules() {
-  static const Pat source = any("source"), start = any("start"), sizes = any("sizes");
-  const auto shrunk = [](Op op) { return node(Op::Shrink, {node(op, {source}), start, sizes}); };
-  static const RuleSet rules{
-      "region",
-      {
-          rule(shrunk(Op::Permute), shrink_before_permute),
-          rule(shrunk(Op::Cast), shrink_before_cast),
-          rule(node(Op::Shrink, {with_more(node(Op::Shrink)), start, sizes}), shrink_once),
-          rule(node(Op::Copy, {with_more(node(movable))}), copy_region),
-      }};
+  const auto shrunk = [](Op op) { return with_more(node(Op::Shrink, {node(op)})); };
+  static const Guard is_stored =
+      when([](const Match& m) { return is_on_storage_device(m.root()); });
+  static const RuleSet rules{"region",
+                             {
+                                 rule(shrunk(Op::Permute), shrink_before_permute, is_stored),
+                                 rule(shrunk(Op::Cast), shrink_before_cast, is_stored),
+                                 rule(shrunk(Op::Shrink), shrink_once, is_stored),
+                                 rule(node(Op::Copy, {node(movable)}), copy_region),
+                             }};
   return rules;
 }
 

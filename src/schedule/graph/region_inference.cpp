@@ -1,12 +1,13 @@
 #include "region_inference.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <span>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/interner.h>
 #include <weft/dev/ir/movement.h>
+
+#include "reshape.h"
 
 namespace weft {
 namespace {
@@ -21,11 +22,12 @@ using Box = std::vector<Span>;
 
 Span whole_axis(const Node* size) { return {0, size->is_const() ? size->lo() : 0}; }
 
-Box whole(const Node* tensor) {
+Box whole(NodeList dims) {
   Box box;
-  for (const Node* size : tensor->dims()) box.push_back(whole_axis(size));
+  for (const Node* size : dims) box.push_back(whole_axis(size));
   return box;
 }
+Box whole(const Node* tensor) { return whole(tensor->dims()); }
 
 Box hull(const Box& a, const Box& b) {
   Box box;
@@ -36,29 +38,28 @@ Box hull(const Box& a, const Box& b) {
 
 // --- RESHAPE: groups of axes with equal numbers of elements --------------------------------------
 
-using Group = std::pair<std::size_t, std::size_t>;  // axes from, to
-
-Span as_interval(NodeList sizes, const Box& box, Group group) {
+Span as_interval(NodeList sizes, std::span<const Span> box) {
   Span interval{0, 0};
-  for (std::size_t i = group.first; i < group.second; ++i) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
     interval.begin = interval.begin * sizes[i]->lo() + box[i].begin;
     interval.end = interval.end * sizes[i]->lo() + box[i].end - 1;
   }
   return {interval.begin, interval.end + 1};
 }
 
-// Appends the smallest box over the axes of the group that contains the interval. It consists of
-// whole rows, unless the interval lies within a single row.
-void add_box_of(Span interval, NodeList sizes, Group group, Box& box) {
+// Returns the smallest box over axes of these sizes that contains the interval. It consists of whole
+// rows, unless the interval lies within a single row.
+Box box_around(Span interval, NodeList sizes) {
+  Box box;
   bool is_inside = true;  // within a single row of the axes so far
-  for (std::size_t i = group.first; i < group.second; ++i) {
-    std::int64_t row = 1;
-    for (std::size_t inner = i + 1; inner < group.second; ++inner) row *= sizes[inner]->lo();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(elements_behind(sizes, i));
     const Span rows{interval.begin / row, (interval.end - 1) / row + 1};
     box.push_back(is_inside ? rows : Span{0, sizes[i]->lo()});
     is_inside = is_inside && rows.size() == 1;
     interval = {interval.begin % row, (interval.end - 1) % row + 1};
   }
+  return box;
 }
 
 // Boxes in the source and the result of a RESHAPE that contain the same elements.
@@ -66,48 +67,32 @@ struct Reshaped {
   Box source, result;
 };
 
-void add_group(const Node* node, const Box& needed, Group from, Group to, Reshaped& boxes) {
-  const NodeList sources = node->src(0)->dims(), results = node->dims();
-  Box source, result;
-  add_box_of(as_interval(results, needed, to), sources, from, source);
-  source.insert(source.begin(), from.first, Span{});
-  const Span held = as_interval(sources, source, from);
-  add_box_of(held, results, to, result);
-  result.insert(result.begin(), to.first, Span{});
-  const bool is_same = as_interval(results, result, to) == held;
-  for (std::size_t i = from.first; i < from.second; ++i)
-    boxes.source.push_back(is_same ? source[i] : whole_axis(sources[i]));
-  for (std::size_t i = to.first; i < to.second; ++i)
-    boxes.result.push_back(is_same ? result[i] : whole_axis(results[i]));
+// Returns the boxes of the axes of one group.
+Reshaped reshaped(NodeList from, NodeList to, std::span<const Span> needed) {
+  const Box source = box_around(as_interval(to, needed), from);
+  const Span held = as_interval(from, source);
+  const Box result = box_around(held, to);
+  return as_interval(to, result) == held ? Reshaped{source, result}
+                                         : Reshaped{whole(from), whole(to)};
 }
 
 Reshaped reshaped(const Node* node, const Box& needed) {
-  const Node* source = node->src(0);
-  const NodeList from = source->dims(), to = node->dims();
-  const auto is_known = [](const Node* size) { return size->is_const() && size->lo() > 0; };
+  const NodeList from = node->src(0)->dims(), to = node->dims();
   const auto is_nothing = [](const Span& span) { return span.size() == 0; };
-  if (!std::ranges::all_of(from, is_known) || !std::ranges::all_of(to, is_known) ||
-      std::ranges::any_of(needed, is_nothing))
-    return {whole(source), whole(node)};
+  if (!have_known_sizes(from) || !have_known_sizes(to) || std::ranges::any_of(needed, is_nothing))
+    return {whole(from), whole(to)};
   Reshaped boxes;
-  std::size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    const Group first{i, j};
-    std::int64_t before = 1, after = 1;
-    do {
-      if (j == to.size() || (i < from.size() && before <= after))
-        before *= from[i++]->lo();
-      else
-        after *= to[j++]->lo();
-    } while (before != after && (i < from.size() || j < to.size()));
-    add_group(node, needed, {first.first, i}, {first.second, j}, boxes);
+  for (const auto& [i, from_end, j, to_end] : axis_groups(from, to)) {
+    const std::size_t count = to_end - j;
+    const auto [source, result] = reshaped(from.subspan(i, from_end - i), to.subspan(j, count),
+                                           std::span(needed).subspan(j, count));
+    boxes.source.insert(boxes.source.end(), source.begin(), source.end());
+    boxes.result.insert(boxes.result.end(), result.begin(), result.end());
   }
   return boxes;
 }
 
 // --- The boxes of its sources that an op needs for a box of its result ---------------------------
-
-constexpr OpSet moved{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
 
 bool propagates_region(const Node* node) {
   if (node->shape() == nullptr) return false;
@@ -116,7 +101,7 @@ bool propagates_region(const Node* node) {
   };
   if (is_elementwise(node->op()) || node->op() == Op::Detach)
     return std::ranges::all_of(node->src(), fits);
-  return moved.contains(node->op()) || node->op() == Op::Reduce;
+  return is_movement(node) || node->op() == Op::Reduce;
 }
 
 // Slightly smaller sizes save little and fill vector registers less well.
@@ -132,13 +117,6 @@ bool is_much_less(const Node* node, const Box& box) {
 
 std::int64_t bound(const Node* node, std::size_t list, std::size_t axis) {
   return node->src(list)->src(axis)->lo();
-}
-
-bool has_known_bounds(const Node* node) {
-  for (const Node* list : node->src().subspan(1))
-    for (const Node* size : list->src())
-      if (!size->is_const()) return false;
-  return true;
 }
 
 Box needed_of_source(const Node* node, const Node* source, const Box& needed) {
@@ -245,11 +223,10 @@ class RegionInference {
   UOp part(const Node* source, const Box& box) const {
     const Restricted& made = made_[place(source)];
     if (source->shape() == nullptr || box == made.box) return made.value;
-    Sizes start, sizes;
+    Sizes start, sizes = sizes_of(made.value);
     for (std::size_t i = 0; i < box.size(); ++i) {
-      const bool is_same = box[i] == made.box[i];
-      start.push_back(const_int(is_same ? 0 : box[i].begin - made.box[i].begin));
-      sizes.push_back(is_same ? UOp(made.value->dims()[i]) : const_int(box[i].size()));
+      start.push_back(const_int(box[i].begin - made.box[i].begin));
+      if (box[i] != made.box[i]) sizes[i] = const_int(box[i].size());
     }
     return shrink(made.value, start, sizes);
   }
@@ -273,38 +250,29 @@ class RegionInference {
     return with_sources(UOp(node), sources);
   }
 
-  // Returns the size of the box along an axis. An axis of unknown size stays whole.
-  static UOp size(const Node* node, const Box& box, std::size_t i) {
-    return node->dims()[i]->is_const() ? const_int(box[i].size()) : UOp(node->dims()[i]);
-  }
+  // Returns the sizes of the box. An axis of unknown size stays whole.
   static Sizes sizes(const Node* node, const Box& box) {
-    Sizes result;
-    for (std::size_t i = 0; i < box.size(); ++i) result.push_back(size(node, box, i));
+    Sizes result = sizes_of(UOp(node));
+    for (std::size_t i = 0; i < box.size(); ++i)
+      if (result[i]->is_const()) result[i] = const_int(box[i].size());
     return result;
   }
 
   Restricted restricted_node(const Node* node, const Box& box) const {
-    const Node* first = node->src(0);
-    const auto source = [&] { return part(first, needed_of_source(node, first, box)); };
+    std::vector<UOp> sources;
+    for (const Node* source : node->src())
+      sources.push_back(part(source, needed_of_source(node, source, box)));
     switch (node->op()) {
       case Op::Reshape: {
-        const Reshaped boxes = reshaped(node, box);
-        return {reshape(part(first, boxes.source), sizes(node, boxes.result)), boxes.result};
+        const Box result = reshaped(node, box).result;
+        return {reshape(sources[0], sizes(node, result)), result};
       }
-      case Op::Expand: return {expand(source(), sizes(node, box)), box};
+      case Op::Expand: return {expand(sources[0], sizes(node, box)), box};
       case Op::Pad:
       case Op::Shrink:
         if (!has_known_bounds(node)) return {with_new_sources(node), whole(node)};
         return {node->op() == Op::Pad ? padded(node, box) : shrunk(node, box), box};
-      case Op::Permute:
-      case Op::Flip:
-      case Op::Reduce: return {with_sources(UOp(node), {source()}), box};
-      default: {
-        std::vector<UOp> sources;
-        for (const Node* each : node->src())
-          sources.push_back(part(each, needed_of_source(node, each, box)));
-        return {with_sources(UOp(node), sources), box};
-      }
+      default: return {with_sources(UOp(node), sources), box};
     }
   }
 
@@ -312,9 +280,7 @@ class RegionInference {
     const Box inner = needed_of_source(node, node->src(0), box);
     Sizes start;
     for (std::size_t i = 0; i < box.size(); ++i)
-      start.push_back(node->dims()[i]->is_const()
-                          ? const_int(box[i].begin + bound(node, 1, i) - inner[i].begin)
-                          : const_int(0));
+      start.push_back(const_int(box[i].begin + bound(node, 1, i) - inner[i].begin));
     return shrink(part(node->src(0), inner), start, sizes(node, box));
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/polynomial.h>
 
 namespace weft {
@@ -54,17 +55,23 @@ std::vector<UOp> unflattened(UOp flat, NodeList sizes) {
   return indices;
 }
 
-double elements_behind(NodeList dims, std::size_t axis) {
-  double elements = 1;
-  for (const Node* size : dims.subspan(axis + 1))
-    elements *= static_cast<double>(size->bounds().hi);
-  return elements;
+// Returns the size if it is positive and known, else 0.
+std::int64_t known_size(const Node* size) {
+  const Interval bounds = size->bounds();
+  return bounds.is_point() && bounds.lo > 0 ? size->lo() : 0;
 }
 
 }  // namespace
 
 UOp size_as_index(const Node* size) {
   return size->is_const() ? const_int(size->lo()) : cast(UOp(size), dtypes::index);
+}
+
+UOp slice_of(const UOp& tensor, std::int64_t axis, const UOp& start, std::int64_t size) {
+  Sizes first(tensor->dims().size(), const_int(0)), sizes = sizes_of(tensor);
+  first[static_cast<std::size_t>(axis)] = start;
+  sizes[static_cast<std::size_t>(axis)] = const_int(size);
+  return shrink(tensor, first, sizes);
 }
 
 // Axes are matched in the smallest groups with equal products, so that an unchanged axis keeps its
@@ -104,15 +111,60 @@ std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<
   return result;
 }
 
-std::optional<std::size_t> source_axis(const Node* reshape, std::size_t axis) {
-  const NodeList to = reshape->dims(), from = reshape->src(0)->dims();
-  const auto is_const = [](const Node* size) { return size->is_const(); };
-  if (!std::ranges::all_of(to, is_const) || !std::ranges::all_of(from, is_const))
-    return std::nullopt;
-  const double behind = elements_behind(to, axis);
+std::optional<std::size_t> source_axis(const Node* view, std::size_t axis) {
+  if (view->op() == Op::Permute)
+    return static_cast<std::size_t>(view->arg<AxesArg>().axes.get()[axis]);
+  if (view->op() == Op::Expand) return axis;
+  const NodeList to = view->dims(), from = view->src(0)->dims();
+  if (!have_known_sizes(to) || !have_known_sizes(from)) return std::nullopt;
+  const Wide behind = elements_behind(to, axis);
   for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] == to[axis] && elements_behind(from, i) == behind) return i;
   return std::nullopt;
+}
+
+bool repeats(const Node* view, std::size_t axis) {
+  return view->op() == Op::Expand && view->src(0)->dims()[axis] != view->dims()[axis];
+}
+
+Wide elements_behind(NodeList dims, std::size_t axis) {
+  Wide elements = 1;
+  for (const Node* size : dims.subspan(axis + 1)) elements *= size->lo();
+  return elements;
+}
+
+bool are_constants(NodeList sizes) { return std::ranges::all_of(sizes, &Node::is_const); }
+
+bool has_known_bounds(const Node* node) {
+  return std::ranges::all_of(node->src().subspan(1),
+                             [](auto list) { return are_constants(list->src()); });
+}
+
+bool is_at_known_place(const Node* node) {
+  return node->op() == Op::Shrink && are_constants(node->src(1)->src());
+}
+
+bool have_known_sizes(NodeList dims) {
+  return std::ranges::all_of(dims, [](auto size) { return size->is_const() && size->lo() > 0; });
+}
+
+std::vector<AxisGroup> axis_groups(NodeList from, NodeList to) {
+  std::vector<AxisGroup> groups;
+  for (std::size_t i = 0, j = 0; i < from.size() || j < to.size();) {
+    AxisGroup group{i, i, j, j};
+    std::int64_t before = 1, after = 1;
+    do {
+      const bool takes = j == to.size() || (i < from.size() && before <= after);
+      if (takes && i == from.size()) return groups;
+      const std::int64_t size = known_size(takes ? from[i++] : to[j++]);
+      if (size == 0) return groups;
+      (takes ? before : after) *= size;
+    } while (before != after);
+    group.from_end = i;
+    group.to_end = j;
+    groups.push_back(group);
+  }
+  return groups;
 }
 
 }  // namespace weft

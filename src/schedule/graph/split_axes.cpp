@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "rebuild.h"
 #include "reshape.h"
 
 namespace weft {
@@ -18,7 +18,6 @@ namespace {
 // subgraph, which is searched for each of them.
 constexpr std::size_t max_visited = 512;
 
-using PartSizes = std::vector<std::int64_t>;         // of the axes that one axis splits into
 using AxisOf = std::pair<const Node*, std::size_t>;  // an axis of a value
 
 // An axis of a RESHAPE's source, and the factor of its size that belongs to one axis of the result.
@@ -27,44 +26,22 @@ struct AxisFactor {
   std::int64_t size;
 };
 
-bool are_const(NodeList dims) {
-  return std::ranges::all_of(dims,
-                             [](const Node* size) { return size->is_const() && size->lo() > 0; });
-}
-
-bool are_known(const Node* reshape) {
-  return are_const(reshape->dims()) && are_const(reshape->src(0)->dims());
-}
-
-// The row-major stride of an axis, and the stride times its size.
-struct AxisStride {
-  std::int64_t least = 1, most = 1;
-
-  AxisStride(NodeList dims, std::size_t axis) {
-    for (const Node* size : dims.subspan(axis + 1)) least *= size->lo();
-    most = least * dims[axis]->lo();
-  }
-};
-
-// Returns the source axes that a RESHAPE merges into an axis, outermost first; empty if the
-// boundaries of the axes do not divide each other.
+// Returns the source axes that a RESHAPE merges into an axis, outermost first; empty if a size is
+// unknown, or if the boundaries of the axes do not divide each other.
 std::vector<AxisFactor> merged_axes(const Node* reshape, std::size_t axis) {
-  const NodeList from = reshape->src(0)->dims();
-  const AxisStride whole(reshape->dims(), axis);
+  const NodeList from = reshape->src(0)->dims(), to = reshape->dims();
+  if (!have_known_sizes(from) || !have_known_sizes(to)) return {};
+  const Wide least = elements_behind(to, axis);
   std::vector<AxisFactor> joints;
-  std::int64_t end = whole.most;
-  for (std::size_t i = 0; i < from.size() && end > whole.least; ++i) {
-    const std::int64_t begin = std::max(AxisStride(from, i).least, whole.least);
+  Wide end = least * to[axis]->lo();
+  for (std::size_t i = 0; i < from.size() && end > least; ++i) {
+    const Wide begin = std::max(elements_behind(from, i), least);
     if (begin >= end) continue;
     if (end % begin != 0) return {};
-    joints.push_back({i, end / begin});
+    joints.push_back({i, static_cast<std::int64_t>(end / begin)});
     end = begin;
   }
   return joints;
-}
-
-std::size_t permuted(const Node* permute, std::size_t axis) {
-  return static_cast<std::size_t>(permute->arg<AxesArg>().axes.get()[axis]);
 }
 
 bool is_map(const Node* node) {
@@ -78,12 +55,9 @@ class Repeats {
  public:
   bool operator()(const Node* node, std::size_t axis) {
     if (!visited_.insert({node, axis}).second || visited_.size() > max_visited) return false;
-    if (node->op() == Op::Expand)
-      return node->src(0)->dims()[axis] != node->dims()[axis] || (*this)(node->src(0), axis);
-    if (node->op() == Op::Permute) return (*this)(node->src(0), permuted(node, axis));
-    if (node->op() == Op::Reshape) {
-      const auto before = are_known(node) ? source_axis(node, axis) : std::nullopt;
-      return before && (*this)(node->src(0), *before);
+    if (whole_views.contains(node->op())) {
+      const auto before = source_axis(node, axis);
+      return repeats(node, axis) || (before && (*this)(node->src(0), *before));
     }
     return is_map(node) && std::ranges::any_of(node->src(), [&](const Node* source) {
              return source->shape() != nullptr && (*this)(source, axis);
@@ -102,8 +76,7 @@ class Decodes {
     if (node->op() == Op::Cast && node->src(0)->dtype().is_int() &&
         node->src(0)->dtype().bytes() == 1)
       return true;
-    constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
-    if (views.contains(node->op())) return (*this)(node->src(0));
+    if (whole_views.contains(node->op())) return (*this)(node->src(0));
     return is_map(node) &&
            std::ranges::any_of(node->src(), [&](const Node* source) { return (*this)(source); });
   }
@@ -148,20 +121,26 @@ class AxisSplitter {
  public:
   AxisSplitter(const Node* value, std::size_t axis) { look(value, axis); }
 
-  const PartSizes& parts() const { return parts_; }
+  // Returns the sizes of the axes that the axis splits into.
+  const std::vector<std::int64_t>& parts() const { return parts_; }
 
   // Returns the value with the axis split. Operands without such a RESHAPE are reshaped.
   UOp with_axis_split(const Node* value, std::size_t axis) {
-    const auto known = made_.find({value, axis});
-    if (known != made_.end()) return known->second;
-    const UOp result = parted(value, axis);
-    made_.emplace(AxisOf(value, axis), result);
-    return result;
+    UOp& made = made_[{value, axis}];
+    if (made.is_null()) made = parted(value, axis);
+    return made;
   }
 
-  // Returns the position of axis `other` once `axis` is split.
-  std::int64_t moved(std::int64_t other, std::size_t axis) const {
-    return other <= static_cast<std::int64_t>(axis) ? other : other + std::ssize(parts_) - 1;
+  // Returns the list of axes with one of them split.
+  Axes with_parts(const Axes& axes, std::size_t axis) const {
+    const auto at = static_cast<std::int64_t>(axis);
+    Axes result;
+    for (const std::int64_t other : axes) {
+      const std::int64_t parts = other == at ? std::ssize(parts_) : 1;
+      const std::int64_t first = other <= at ? other : other + std::ssize(parts_) - 1;
+      for (std::int64_t part = 0; part < parts; ++part) result.push_back(first + part);
+    }
+    return result;
   }
 
  private:
@@ -176,8 +155,9 @@ class AxisSplitter {
                      sizes);
     }
     if (value->op() == Op::Permute) {
-      const std::size_t before = permuted(value, axis);
-      return permute(with_axis_split(value->src(0), before), axes_of(value, axis));
+      const auto& axes = value->arg<AxesArg>().axes.get();
+      const auto before = static_cast<std::size_t>(axes[axis]);
+      return permute(with_axis_split(value->src(0), before), with_parts(axes, before));
     }
     if (value->op() == Op::Expand) return expand(with_axis_split(value->src(0), axis), sizes);
     std::vector<UOp> src;
@@ -193,13 +173,9 @@ class AxisSplitter {
     if (!is_new) return known->second;
     if (reaches_reshape_.size() > max_visited) return false;
     bool leads = false;
-    if (node->op() == Op::Reshape && are_known(node)) {
+    if (whole_views.contains(node->op())) {
       const auto before = source_axis(node, axis);
-      leads = before ? look(node->src(0), *before) : joins(node, axis);
-    } else if (node->op() == Op::Permute) {
-      leads = look(node->src(0), permuted(node, axis));
-    } else if (node->op() == Op::Expand) {
-      leads = node->src(0)->dims()[axis] == node->dims()[axis] && look(node->src(0), axis);
+      leads = before ? !repeats(node, axis) && look(node->src(0), *before) : joins(node, axis);
     } else if (is_map(node)) {
       for (const Node* source : node->src())
         if (source->shape() != nullptr) leads |= look(source, axis);
@@ -210,10 +186,10 @@ class AxisSplitter {
 
   bool joins(const Node* reshape, std::size_t axis) {
     const std::vector<AxisFactor> joints = merged_axes(reshape, axis);
-    const auto repeats = [&](const AxisFactor& joint) {
+    const auto is_repeated = [&](const AxisFactor& joint) {
       return Repeats()(reshape->src(0), joint.axis);
     };
-    if (joints.size() < 2 || std::ranges::none_of(joints, repeats)) return false;
+    if (joints.size() < 2 || std::ranges::none_of(joints, is_repeated)) return false;
     if (parts_.empty())
       for (const AxisFactor& joint : joints) parts_.push_back(joint.size);
     return true;
@@ -226,19 +202,7 @@ class AxisSplitter {
     return sizes;
   }
 
-  // Returns the axes of a PERMUTE with one of them split.
-  Axes axes_of(const Node* permute, std::size_t axis) const {
-    const std::size_t before = permuted(permute, axis);
-    Axes axes;
-    for (const std::int64_t from : permute->arg<AxesArg>().axes.get()) {
-      axes.push_back(moved(from, before));
-      if (from != static_cast<std::int64_t>(before)) continue;
-      for (std::size_t part = 1; part < parts_.size(); ++part) axes.push_back(axes.back() + 1);
-    }
-    return axes;
-  }
-
-  PartSizes parts_;
+  std::vector<std::int64_t> parts_;
   std::map<AxisOf, bool> reaches_reshape_;
   std::map<AxisOf, UOp> made_;
 };
@@ -250,22 +214,15 @@ UOp with_axis_split(const UOp& sum) {
     const auto at = static_cast<std::size_t>(axis);
     AxisSplitter joined(sum->src(0), at);
     if (joined.parts().empty()) continue;
-    Axes within;
-    for (const std::int64_t other : axes) {
-      within.push_back(joined.moved(other, at));
-      if (other != axis) continue;
-      for (std::size_t part = 1; part < joined.parts().size(); ++part)
-        within.push_back(within.back() + 1);
-    }
-    return reduce(sum->arg<ReduceArg>().op, joined.with_axis_split(sum->src(0), at), within);
+    return reduce(sum->arg<ReduceArg>().op, joined.with_axis_split(sum->src(0), at),
+                  joined.with_parts(axes, at));
   }
   return {};
 }
 
 UOp in_all_parts(const UOp& sum) {
-  UOp parted = sum;
-  for (UOp next = with_axis_split(sum); !next.is_null(); next = with_axis_split(parted))
-    parted = next;
+  UOp parted;
+  for (UOp next = sum; !next.is_null(); next = with_axis_split(parted)) parted = next;
   return parted.is(sum) ? sum : reshape(parted, sizes_of(sum));
 }
 
@@ -278,23 +235,14 @@ bool adds_what_is_decoded(const Node* node) {
 }  // namespace
 
 std::vector<UOp> with_axes_split(const std::vector<UOp>& tensors) {
-  const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
   const auto is_joined = [](const Node* node) {
     return adds_what_is_decoded(node) && !with_axis_split(UOp(node)).is_null();
   };
-  if (std::ranges::none_of(nodes, is_joined)) return tensors;
-  Substitution made;
-  const auto now = [&](const Node* node) { return made.at(node); };
-  for (const Node* node : nodes) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back(now(source));
-    UOp result = with_sources(UOp(node), src);
-    if (adds_what_is_decoded(node)) result = in_all_parts(result);
-    made.emplace(node, result);
-  }
-  std::vector<UOp> results;
-  for (const UOp& tensor : tensors) results.push_back(now(tensor.node()));
-  return results;
+  if (std::ranges::none_of(toposort(nodes_of(tensors)), is_joined)) return tensors;
+  return rebuilt(tensors, [](const Node* node, const std::vector<UOp>& sources) {
+    const UOp made = with_sources(UOp(node), sources);
+    return adds_what_is_decoded(node) ? in_all_parts(made) : made;
+  });
 }
 
 }  // namespace weft

@@ -8,6 +8,9 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "rebuild.h"
+#include "reshape.h"
+
 namespace weft {
 namespace {
 
@@ -24,25 +27,15 @@ std::optional<std::int64_t> number(const Node* size) {
   return bounds.lo == bounds.hi ? std::optional(bounds.lo) : std::nullopt;
 }
 
-// Returns the uniform axes of a RESHAPE, given those of its source. Axes are matched in groups with
-// equal numbers of elements. The axes of a group are uniform if all source axes of the group are.
+// Returns the uniform axes of a RESHAPE, given those of its source. The axes of a group are uniform
+// if all source axes of the group are.
 AxisSet through_reshape(const Node* reshape, AxisSet before) {
-  const NodeList from = reshape->src(0)->dims(), to = reshape->dims();
   AxisSet result = 0;
-  for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
-    std::int64_t elements = 1, made = 1;
+  for (const AxisGroup& group : axis_groups(reshape->src(0)->dims(), reshape->dims())) {
     bool is_same = true;
-    const std::size_t first = j;
-    do {
-      const bool takes = i < from.size() && elements <= made;
-      if (!takes && j == to.size()) return result;
-      const auto size = number(takes ? from[i] : to[j]);
-      if (!size || *size < 1) return result;
-      (takes ? elements : made) *= *size;
-      if (takes) is_same = is_same && (before & bit(i)) != 0;
-      ++(takes ? i : j);
-    } while (elements != made);
-    for (std::size_t axis = first; is_same && axis < j; ++axis) result |= bit(axis);
+    for (std::size_t i = group.from; i < group.from_end; ++i)
+      is_same = is_same && (before & bit(i)) != 0;
+    for (std::size_t i = group.to; is_same && i < group.to_end; ++i) result |= bit(i);
   }
   return result;
 }
@@ -51,9 +44,9 @@ class UniformAxes {
  public:
   // Is called for sources before their users, which keeps the recursion of along() shallow.
   UOp computed_once(const UOp& tensor) {
-    const UOp made = tensor->op() == Op::Reduce ? once(tensor) : UOp();
-    along((made.is_null() ? tensor : made).node());
-    return made.is_null() ? tensor : made;
+    const UOp made = tensor->op() == Op::Reduce ? once(tensor) : tensor;
+    along(made.node());
+    return made;
   }
 
  private:
@@ -65,6 +58,7 @@ class UniformAxes {
     return result;
   }
 
+  // Returns the sum itself if that would save too little.
   UOp once(const UOp& sum) {
     const Node* value = sum->src(0);
     Sizes sizes = sizes_of(UOp(value));
@@ -73,7 +67,7 @@ class UniformAxes {
     const auto axes = sum->arg<ReduceArg>().axes.get();
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       const auto size = number(sizes[axis].node());
-      if (!size || *size < 1) return {};
+      if (!size || *size < 1) return sum;
       terms *= static_cast<double>(*size);
       const bool is_reduced =
           std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
@@ -82,7 +76,7 @@ class UniformAxes {
       else
         fewer *= static_cast<double>(*size);
     }
-    if (terms - fewer < least_work(least_saved)) return {};
+    if (terms - fewer < least_work(least_saved)) return sum;
     const UOp first = shrink(UOp(value), Sizes(sizes.size(), const_int(0)), sizes);
     return expand(with_sources(sum, {first}), sizes_of(sum));
   }
@@ -103,8 +97,10 @@ class UniformAxes {
     };
     switch (node->op()) {
       case Op::Expand: return number(node->src(0)->dims()[axis]) == 1 || of_source(axis);
-      case Op::Permute:
-        return of_source(static_cast<std::size_t>(node->arg<AxesArg>().axes.get()[axis]));
+      case Op::Permute: {
+        const auto before = source_axis(node, axis);
+        return before && of_source(*before);
+      }
       case Op::Pad: return node->dims()[axis] == node->src(0)->dims()[axis] && of_source(axis);
       case Op::Shrink:
       case Op::Flip:
@@ -124,19 +120,10 @@ class UniformAxes {
 }  // namespace
 
 std::vector<UOp> with_uniform_reductions_hoisted(const std::vector<UOp>& tensors) {
-  UniformAxes repeats;
-  std::vector<UOp> made;
-  NodeMap<std::size_t> place;
-  const auto now = [&](const Node* node) { return made[*place.find(node)]; };
-  for (const Node* node : toposort(nodes_of(tensors))) {
-    std::vector<UOp> sources;
-    for (const Node* source : node->src()) sources.push_back(now(source));
-    place.set(node, made.size());
-    made.push_back(repeats.computed_once(with_sources(UOp(node), sources)));
-  }
-  std::vector<UOp> result;
-  for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));
-  return result;
+  UniformAxes uniform;
+  return rebuilt(tensors, [&](const Node* node, const std::vector<UOp>& sources) {
+    return uniform.computed_once(with_sources(UOp(node), sources));
+  });
 }
 
 }  // namespace weft

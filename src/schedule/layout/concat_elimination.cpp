@@ -16,7 +16,9 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/rules/turns.h>
+#include <weft/dev/schedule/ranges.h>
 
+#include "kernel_slots.h"
 #include "plan_steps.h"
 
 namespace weft {
@@ -129,14 +131,11 @@ class ConcatEliminator {
 
  private:
   void split() {
-    std::vector<Step> steps;
-    for (Step& step : plan_.steps) {
+    replace_steps(plan_, [&](const Step& step) {
       std::vector<Step> parts = parts_of(step);
-      is_part_.resize(steps.size() + std::max<std::size_t>(parts.size(), 1), !parts.empty());
-      if (parts.empty()) parts.push_back(std::move(step));
-      std::ranges::move(parts, std::back_inserter(steps));
-    }
-    plan_.steps = std::move(steps);
+      is_part_.resize(is_part_.size() + std::max<std::size_t>(parts.size(), 1), !parts.empty());
+      return parts;
+    });
   }
 
   // Returns a step for each part; none if the kernel should stay whole.
@@ -156,9 +155,7 @@ class ConcatEliminator {
 
   static bool is_worth_a_kernel(const Step& step, OpSet expensive_ops) {
     return step.work.flops >= least_work(worth_a_kernel) &&
-           std::ranges::any_of(toposort(step.kernel.node()), [&](const Node* node) {
-             return expensive_ops.contains(node->op());
-           });
+           contains_op(step.kernel.node(), expensive_ops);
   }
 
   // Returns the ops that make a part worth a kernel. If the innermost dimension is the concat's,
@@ -177,9 +174,9 @@ class ConcatEliminator {
   // PARAM and no other.
   std::optional<Mapped> mapped(const Step& step) const {
     const Node* end = only_end(step.kernel);
-    if (end == nullptr || !end->src(0)->src(0)->src(1)->is_const_int(1)) return {};
-    for (const Node* node : toposort(step.kernel.node()))
-      if (OpSet{Op::Reduce, Op::Stage, Op::After}.contains(node->op())) return {};
+    if (end == nullptr || !end->src(0)->src(0)->src(1)->is_const_int(1) ||
+        contains_op(step.kernel.node(), {Op::Reduce, Op::Stage, Op::After}))
+      return {};
     for (const Node* node : toposort(end->src(0)->src(1)))
       if (auto found = mapped_from(step, end, node)) return found;
     return {};
@@ -187,17 +184,12 @@ class ConcatEliminator {
 
   std::optional<Mapped> mapped_from(const Step& step, const Node* end, const Node* load) const {
     if (load->op() != Op::Load || load->src(0)->src(0)->op() != Op::Param) return {};
-    const auto slot_of = [&](const Node* param) {
-      return step.slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)];
-    };
-    const Node* index = load->src(0);
-    Mapped found{
-        slot_of(index->src(0)), slot_of(end->src(0)->src(0)->src(0)), load, end->src(0), {}};
+    const Node *index = load->src(0), *target = end->src(0)->src(0)->src(0);
+    Mapped found{slot_of(step, index->src(0)), slot_of(step, target), load, end->src(0), {}};
     if (!is_own_[found.from] || plan_.slots[found.to].input || found.from == found.to ||
         !index->src(1)->is_const_int(1))
       return {};
-    if (index->src(0)->dtype() != end->src(0)->src(0)->src(0)->dtype() && found.is_copy())
-      return {};
+    if (index->src(0)->dtype() != target->dtype() && found.is_copy()) return {};
     std::set<const Node*> open;
     for (const Node* loop : end->src().subspan(1))
       if (loop->op() == Op::Range) open.insert(loop);
@@ -212,7 +204,8 @@ class ConcatEliminator {
     if (!open.empty()) return {};
     // No other element of that buffer is read, through this PARAM or another.
     for (const Node* other : toposort(end->src(0)->src(1)))
-      if ((other->op() == Op::Param && other != index->src(0) && slot_of(other) == found.from) ||
+      if ((other->op() == Op::Param && other != index->src(0) &&
+           slot_of(step, other) == found.from) ||
           (other->op() == Op::Index && other != index && other->src(0) == index->src(0)))
         return {};
     return found;
@@ -227,9 +220,9 @@ class ConcatEliminator {
       const Step& step = plan_.steps[i];
       if (i == number || !touches(step, found->from)) continue;
       if (step.kernel.is_null() || step.device != plan_.steps[number].device ||
-          touches(step, found->to))
+          touches(step, found->to) ||
+          KernelSlots(step, i).touched_otherwise().contains(found->from))
         return false;
-      if (touches_otherwise(step, found->from)) return false;
       users.push_back(i);
     }
     if (found->is_copy()) {
@@ -245,53 +238,29 @@ class ConcatEliminator {
 
   static const Node* param_for(const Step& step, std::uint32_t slot) {
     for (const Node* node : toposort(step.kernel.node()))
-      if (node->op() == Op::Param &&
-          step.slots[static_cast<std::size_t>(node->arg<ParamArg>().slot)] == slot)
-        return node;
+      if (node->op() == Op::Param && slot_of(step, node) == slot) return node;
     return nullptr;
   }
 
-  static bool touches_otherwise(const Step& step, std::uint32_t slot) {
-    const Node* param = param_for(step, slot);
-    return std::ranges::any_of(toposort(step.kernel.node()), [&](const Node* node) {
-      return node->op() != Op::Index && std::ranges::find(node->src(), param) != node->src().end();
-    });
-  }
-
-  // Returns the INDEX of an element in the destination of the copy.
-  static UOp moved(const Mapped& by, NodeList at, const UOp& valid, const UOp& param) {
-    Substitution loops;
-    for (std::size_t d = 0; d < by.loops.size(); ++d)
-      if (by.loops[d] != nullptr) loops.emplace(by.loops[d], UOp(at[d]));
-    std::vector<UOp> src{param, valid};
-    for (const Node* index : by.store->src(0)->src().subspan(2))
-      src.push_back(substitute(UOp(index), loops));
-    return make(Op::Index, src);
-  }
-
-  UOp param_like(const Node* param, const Mapped& by, std::size_t number) const {
-    ParamArg arg = param->arg<ParamArg>();
-    arg.slot = static_cast<std::int32_t>(number);
-    return make(Op::Param, sizes_of(plan_.slots[by.to].buffer), param->dtype(), arg);
-  }
-
-  void move_memory(Step& step, const Mapped& by) const {
-    const Node* param = param_for(step, by.from);
-    const UOp own = param_like(param, by, static_cast<std::size_t>(param->arg<ParamArg>().slot));
-    NodeMap<const Node*> made;
-    std::vector<UOp> kept;
+  // Moves the step's accesses from the source of the copy to its destination.
+  void move_memory(Step& step, const Mapped& copy) const {
+    const Node* param = param_for(step, copy.from);
+    const UOp own = with_sources(UOp(param), sizes_of(plan_.slots[copy.to].buffer));
+    Substitution moved;
     for (const Node* node : toposort(step.kernel.node())) {
-      std::vector<const Node*> src;
-      for (const Node* source : node->src()) src.push_back(*made.find(source));
-      if (node->op() == Op::Index && node->src(0) == param) {
-        kept.push_back(moved(by, std::span(src).subspan(2), UOp(src[1]), own));
-        made.set(node, kept.back().node());
-      } else {
-        made.set(node, with_sources(Interner::current(), node, src));
-      }
+      if (node->op() != Op::Index || node->src(0) != param) continue;
+      // The condition and the indices may read the buffer as well.
+      Substitution loops;
+      for (std::size_t d = 0; d < copy.loops.size(); ++d)
+        if (copy.loops[d] != nullptr)
+          loops.emplace(copy.loops[d], substitute(UOp(node->src(d + 2)), moved));
+      std::vector<UOp> at;
+      for (const Node* index : copy.store->src(0)->src().subspan(2))
+        at.push_back(substitute(UOp(index), loops));
+      moved.emplace(node, place(own, substitute(UOp(node->src(1)), moved), at));
     }
-    step.kernel = with_size_name(simplify(UOp(*made.find(step.kernel.node()))));
-    std::ranges::replace(step.slots, by.from, by.to);
+    step.kernel = with_size_name(simplify(substitute(step.kernel, moved)));
+    std::ranges::replace(step.slots, copy.from, copy.to);
   }
 
   // Returns whether a step between the two writes a buffer that `step` accesses, except `stored`.
@@ -325,16 +294,14 @@ class ConcatEliminator {
     Substitution inside;  // maps the step's PARAMs and loops to the maker
     for (const Node* node : toposort(step.kernel.node())) {
       if (node->op() != Op::Param) continue;
-      const std::uint32_t slot = step.slots[static_cast<std::size_t>(node->arg<ParamArg>().slot)];
+      const std::uint32_t slot = slot_of(step, node);
       if (slot == by.from) continue;
       if (const Node* known = param_for(maker, slot)) {
         if (writes(known->arg<ParamArg>().access)) return false;
         inside.emplace(node, UOp(known));
         continue;
       }
-      ParamArg arg = node->arg<ParamArg>();
-      arg.slot = static_cast<std::int32_t>(slots.size());
-      inside.emplace(node, make(Op::Param, sizes_of(UOp(node)), node->dtype(), arg));
+      inside.emplace(node, with_number(node, slots.size()));
       slots.push_back(slot);
     }
     for (std::size_t d = 0; d < by.loops.size(); ++d)

@@ -41,7 +41,7 @@ void sort_loops(std::vector<const Node*>& end) {
 }  // namespace
 
 KernelSlots::KernelSlots(const Step& step, std::size_t number)
-    : number_(number), slots_(&step.slots), kernel_(step.kernel) {
+    : number_(number), step_(&step), kernel_(step.kernel) {
   for (const Node* node : toposort(kernel_.node())) {
     if (param_of(node) != nullptr) indices_.push_back(node);
     if (is_sum(node)) note_products(node);
@@ -49,10 +49,6 @@ KernelSlots::KernelSlots(const Step& step, std::size_t number)
       if (source->op() == Op::Param && node->op() != Op::Index)
         touched_otherwise_.insert(slot(source));
   }
-}
-
-std::uint32_t KernelSlots::slot(const Node* param) const {
-  return (*slots_)[static_cast<std::size_t>(param->arg<ParamArg>().slot)];
 }
 
 bool KernelSlots::writes_to(std::uint32_t of) const {

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include <weft/dev/schedule/plan.h>
+#include "plan_steps.h"
 
 namespace weft {
 
@@ -31,7 +30,7 @@ class KernelSlots {
 
   std::size_t number() const { return number_; }
   const UOp& kernel() const { return kernel_; }
-  const std::vector<std::uint32_t>& slots() const { return *slots_; }
+  const std::vector<std::uint32_t>& slots() const { return step_->slots; }
   bool writes_to(std::uint32_t of) const;
 
   // Slots that are not accessed by INDEX alone.
@@ -47,13 +46,13 @@ class KernelSlots {
   UOp ordered(const std::vector<int>& last) const;
 
  private:
-  std::uint32_t slot(const Node* param) const;
+  std::uint32_t slot(const Node* param) const { return slot_of(*step_, param); }
   void note_products(const Node* sum);
   const Node* rebuilt(const Node* node, std::vector<const Node*> src,
                       const std::vector<int>& last) const;
 
   std::size_t number_;
-  const std::vector<std::uint32_t>* slots_;
+  const Step* step_;
   UOp kernel_;
   std::vector<const Node*> indices_;
   std::set<std::uint32_t> touched_otherwise_;

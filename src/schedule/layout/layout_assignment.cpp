@@ -11,6 +11,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
@@ -58,9 +60,9 @@ class LayoutSearch {
   // which would suggest layouts, are missing here. A slot without candidates therefore gets one:
   // its outermost dimension of sufficient size, such as channels.
   std::optional<double> choose_alone() {
-    const std::vector<int> none(contiguous_);
     for (const KernelSlots& kernel : kernels_)
-      if (!best_of(kernel.ordered(none), plan_.steps[kernel.number()].device).seconds) return {};
+      if (!best_of(kernel.ordered(contiguous_), plan_.steps[kernel.number()].device).seconds)
+        return {};
     find_candidates();
     const std::vector<bool> open = open_slots();
     for (std::uint32_t slot = 0; slot < open.size(); ++slot)
@@ -118,10 +120,14 @@ class LayoutSearch {
     }
   }
 
-  double seconds_of(const KernelSlots& kernel, const std::vector<int>& last) {
+  static std::vector<int> key_of(const KernelSlots& kernel, const std::vector<int>& last) {
     std::vector<int> key{static_cast<int>(kernel.number())};
     for (const std::uint32_t slot : kernel.slots()) key.push_back(last[slot]);
-    const auto [known, is_new] = by_order_.try_emplace(key, 0);
+    return key;
+  }
+
+  double seconds_of(const KernelSlots& kernel, const std::vector<int>& last) {
+    const auto [known, is_new] = by_order_.try_emplace(key_of(kernel, last), 0);
     if (is_new) known->second = found_seconds(kernel, last);
     return known->second;
   }
@@ -142,8 +148,7 @@ class LayoutSearch {
   };
 
   Best best_of(const UOp& kernel, Symbol device) {
-    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-    const auto [known, is_new] = best_.try_emplace({hash.high, hash.low});
+    const auto [known, is_new] = best_.try_emplace(hash_of(kernel));
     if (is_new) known->second = found_best(kernel, device);
     return known->second;
   }
@@ -153,7 +158,7 @@ class LayoutSearch {
     if (!seconds) return {};
     Best best{seconds};
     double least = *seconds;
-    const auto forms = forms_of(kernel);
+    const std::vector<KernelForm>& forms = forms_of(kernel);
     const double own = bytes_of_constants(kernel);
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const auto taken = seconds_of(forms[i], device);
@@ -182,11 +187,47 @@ class LayoutSearch {
     return bytes;
   }
 
-  std::vector<KernelForm> forms_of(const UOp& kernel) const {
-    std::vector<KernelForm> forms = winograd_forms(kernel, limits_);
-    if (!may_use_limbs_) return forms;
-    for (KernelForm& form : limb_forms(kernel)) forms.push_back(std::move(form));
-    return forms;
+  struct Forms {
+    UOp kernel;  // keeps its node
+    std::vector<KernelForm> forms;
+  };
+
+  using Hash = std::pair<std::uint64_t, std::uint64_t>;
+  static Hash hash_of(const UOp& kernel) {
+    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+    return {hash.high, hash.low};
+  }
+
+  const std::vector<KernelForm>& forms_of(const UOp& kernel) {
+    const auto [found, is_new] = forms_.try_emplace(kernel.node());
+    Forms& known = found->second;
+    if (!is_new) return known.forms;
+    known = {kernel, winograd_forms(kernel, limits_)};
+    if (may_use_limbs_)
+      for (KernelForm& form : limb_forms(kernel)) known.forms.push_back(std::move(form));
+    return known.forms;
+  }
+
+  KernelOnDevice in_layouts(const KernelSlots& kernel, const std::vector<int>& last) const {
+    return {kernel.ordered(last), plan_.steps[kernel.number()].device};
+  }
+
+  // Finds the times of these kernels and of their forms.
+  void find_seconds(const std::vector<KernelOnDevice>& kernels) {
+    std::vector<KernelOnDevice> asked;
+    std::set<std::pair<Hash, std::string_view>> known;  // by device
+    const auto ask = [&](const UOp& kernel, Symbol device) {
+      const bool is_new = known.emplace(hash_of(kernel), device.get()).second;
+      if (is_new) asked.push_back({kernel, device});
+      return is_new;
+    };
+    for (const auto& [kernel, device] : kernels) {
+      if (best_.contains(hash_of(kernel)) || !ask(kernel, device)) continue;
+      for (const KernelForm& form : forms_of(kernel))
+        for (const KernelForm::Part& part : form.parts)
+          if (!part.is_once) ask(part.kernel, device);
+    }
+    seconds_.find(asked);
   }
 
   std::optional<double> seconds_of(const KernelForm& form, Symbol device) const {
@@ -237,6 +278,10 @@ class LayoutSearch {
   void begin() {
     std::vector<int> turned = contiguous_;
     for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
+    std::vector<KernelOnDevice> trials;
+    for (const KernelSlots& kernel : kernels_)
+      for (const auto* last : {&contiguous_, &turned}) trials.push_back(in_layouts(kernel, *last));
+    find_seconds(trials);
     for (const KernelSlots& kernel : kernels_)
       if (seconds_of(kernel, turned) == never)
         for (const std::uint32_t slot : kernel.slots()) turned[slot] = as_made;
@@ -247,8 +292,35 @@ class LayoutSearch {
     contiguous_ = turned;
   }
 
+  // Returns the layouts that a slot may change to.
+  std::vector<int> others_of(std::uint32_t slot, const std::vector<int>& dimensions) const {
+    std::vector<int> others;
+    if (contiguous_[slot] != as_made) others.push_back(as_made);
+    for (const int dimension : dimensions)
+      if (dimension != contiguous_[slot]) others.push_back(dimension);
+    return others;
+  }
+
+  // Finds the times around each slot with another layout for it alone.
+  void find_changes() {
+    std::vector<KernelOnDevice> trials;
+    std::vector<int> last = contiguous_;
+    for (const auto& [slot, dimensions] : candidates_) {
+      if (is_settled_.contains(slot)) continue;
+      for (const int dimension : others_of(slot, dimensions)) {
+        last[slot] = dimension;
+        for (const KernelSlots* kernel : users_[slot])
+          if (!by_order_.contains(key_of(*kernel, last)))
+            trials.push_back(in_layouts(*kernel, last));
+      }
+      last[slot] = contiguous_[slot];
+    }
+    find_seconds(trials);
+  }
+
   // Changes slots one at a time. Returns whether one gained.
   bool improve_slots() {
+    find_changes();
     bool is_better = false;
     for (const auto& [slot, dimensions] : candidates_) {
       if (is_settled_.contains(slot)) continue;
@@ -262,9 +334,7 @@ class LayoutSearch {
         best = seconds;
         contiguous_ = std::move(trial);
       };
-      if (before != as_made) try_out(as_made);
-      for (const int dimension : dimensions)
-        if (dimension != before) try_out(dimension);
+      for (const int dimension : others_of(slot, dimensions)) try_out(dimension);
       is_better = is_better || contiguous_[slot] != before;
     }
     return is_better;
@@ -273,19 +343,13 @@ class LayoutSearch {
   void apply() {
     for (const auto& [slot, dimensions] : candidates_)
       if (contiguous_[slot] != as_made) relayout(slot);
-    std::vector<int> forms(plan_.steps.size(), as_made);
-    for (const KernelSlots& kernel : kernels_) {
-      Step& step = plan_.steps[kernel.number()];
-      step.kernel = kernel.ordered(contiguous_);
-      forms[kernel.number()] = best_of(step.kernel, step.device).form;
-    }
-    std::vector<Step> steps;
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      if (forms[i] == as_made)
-        steps.push_back(std::move(plan_.steps[i]));
-      else
-        add_form(plan_.steps[i], static_cast<std::size_t>(forms[i]), steps);
-    plan_.steps = std::move(steps);
+    for (const KernelSlots& kernel : kernels_)
+      plan_.steps[kernel.number()].kernel = kernel.ordered(contiguous_);
+    replace_steps(plan_, [&](const Step& step) -> std::vector<Step> {
+      const int form = step.kernel.is_null() ? as_made : best_of(step.kernel, step.device).form;
+      if (form == as_made) return {};
+      return in_form(step, forms_of(step.kernel)[static_cast<std::size_t>(form)]);
+    });
   }
 
   void relayout(std::uint32_t slot) {
@@ -325,17 +389,18 @@ class LayoutSearch {
     return bytes;
   }
 
-  void add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
-    const KernelForm form = forms_of(step.kernel)[number];
+  // Returns the steps of a kernel in another form.
+  std::vector<Step> in_form(const Step& step, const KernelForm& form) {
     std::vector<std::uint32_t> slots(step.slots);
     slots.resize(static_cast<std::size_t>(form.params));
     for (const UOp& buffer : form.memory) {
       slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
       BufferArg arg = buffer->arg<BufferArg>();
       arg.device = step.device;
+      arg.id = fresh_id();  // equal kernels share a form
       plan_.slots.push_back({.buffer = make(Op::Buffer, sizes_of(buffer), buffer->dtype(), arg)});
     }
-    std::vector<Step> repeated;
+    std::vector<Step> steps, repeated;
     for (const KernelForm::Part& part : form.parts) {
       Step made = step_like(step, part.kernel, slots);
       made.is_once = part.is_once;
@@ -348,6 +413,7 @@ class LayoutSearch {
         each.values = {iteration};
         steps.push_back(each);
       }
+    return steps;
   }
 
   Plan& plan_;
@@ -358,7 +424,8 @@ class LayoutSearch {
   std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
   std::set<std::uint32_t> is_settled_;                    // slots that gained clearly in begin()
   std::map<std::vector<int>, double> by_order_;           // by kernel and the layouts of its slots
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by structural hash
+  std::map<Hash, Best> best_;                             // by structural hash
+  std::unordered_map<const Node*, Forms> forms_;
   FormLimits limits_;
   bool may_use_limbs_ = setting_int("DIGITS") != 0;
 };

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/error.h>
 
 #include "fusion/partition.h"
 #include "graph/concat_parts.h"
 #include "graph/concat_slices.h"
+#include "graph/reshape.h"
 #include "step_chains.h"
 #include "step_numbering.h"
 
@@ -24,21 +27,27 @@ constexpr double most_bytes = 64 << 20;
 // A value that is not state is materialised only up to this multiple of the state's elements.
 constexpr double most_beside_state = 8;
 
-Sizes in_rows(const UOp& rows, const Node* like) {
-  Sizes sizes{rows};
-  for (const Node* size : like->dims()) sizes.emplace_back(size);
+std::vector<UOp> tensors_of(const std::vector<Root>& roots) {
+  std::vector<UOp> tensors;
+  for (const Root& root : roots) tensors.push_back(root.tensor);
+  return tensors;
+}
+
+std::vector<Root> with_tensors(std::vector<Root> roots, NodeList tensors) {
+  for (std::size_t i = 0; i < roots.size(); ++i) roots[i].tensor = UOp(tensors[i]);
+  return roots;
+}
+
+Sizes in_rows(std::int64_t rows, const Node* like) {
+  Sizes sizes = sizes_of(UOp(like));
+  sizes.insert(sizes.begin(), const_int(rows));
   return sizes;
 }
 
-// Returns `count` rows of memory, along its first axis.
-UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
-  Sizes start(memory->dims().size(), const_int(0)), sizes = sizes_of(memory);
-  start[0] = first;
-  sizes[0] = const_int(count);
-  return shrink(memory, start, sizes);
+// Returns one row of memory as a tensor like the node.
+UOp row_like(const Node* node, const UOp& memory, const UOp& row) {
+  return reshape(slice_of(memory, 0, row, 1), sizes_of(UOp(node)));
 }
-
-Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
 
 class LoopReroller {
  public:
@@ -82,7 +91,7 @@ class LoopReroller {
     const Node* made = chains_.node(at);
     if (!(is_handed_on ? carried_ : visited_).insert(made).second) return true;
     const Chain& chain = chains_[at.chain];
-    if (chain.is_slice)
+    if (chain.is_slice())
       return at.index + static_cast<std::size_t>(chains_.iterations()) <= chain.nodes.size() &&
              add_invariant(made->src(0));
     const std::int64_t apart = chains_.to() - chains_.step(at);
@@ -112,19 +121,18 @@ class LoopReroller {
     for (; is_movement(shared); shared = shared->src(0)) shared_.insert(shared);
     shared_.insert(shared);
     if (std::ranges::find(inputs_, shared) != inputs_.end() || is_of_no_memory(shared)) return true;
-    if (!has_known_sizes(shared) || shared->op() == Op::Variable || shared->dtype().is_void() ||
-        shared->op() == Op::Counter)
+    if (!have_known_sizes(shared->dims()) || shared->op() == Op::Variable ||
+        shared->dtype().is_void() || shared->op() == Op::Counter)
       return false;
     inputs_.push_back(shared);
     return true;
   }
 
-  bool is_of_no_memory(const Node* node) const {
-    for (const Node* below : toposort(node))
-      if (!OpSet{Op::Const, Op::Range, Op::Stage, Op::Tuple}.contains(below->op()) &&
-          !is_movement(below) && !is_elementwise(below->op()))
-        return false;
-    return true;
+  static bool is_of_no_memory(const Node* node) {
+    return std::ranges::all_of(toposort(node), [](const Node* below) {
+      return OpSet{Op::Const, Op::Range, Op::Stage, Op::Tuple}.contains(below->op()) ||
+             is_movement(below) || is_elementwise(below->op());
+    });
   }
 
   // --- Uses outside the loop -------------------------------------------------------------------
@@ -132,7 +140,7 @@ class LoopReroller {
   // Returns the place of a node in its chain, if the loop computes it and should materialise it.
   std::optional<Member> kept_member(const Node* node) const {
     const auto found = chains_.member(node);
-    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_slice ||
+    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_slice() ||
         is_movement(node) || !is_worth_keeping(found->chain))
       return std::nullopt;
     const std::int64_t step = chains_.step(*found);
@@ -142,8 +150,7 @@ class LoopReroller {
   // A value that is not state can also be computed outside the loop, from the state of all steps.
   // That needs less memory for what each step adds to the gradient of a weight.
   bool is_worth_keeping(std::size_t chain) const {
-    const auto has_state = [&](std::size_t kept) { return kept == chain; };
-    if (std::ranges::any_of(states_, has_state)) return true;
+    if (std::ranges::find(states_, chain) != states_.end()) return true;
     double handed_on = 0;
     for (std::size_t state : states_) handed_on += elements(last(state)->dims());
     return elements(last(chain)->dims()) <= most_beside_state * handed_on;
@@ -180,9 +187,7 @@ class LoopReroller {
   }
 
   bool find_outputs() {
-    std::vector<const Node*> open;
-    for (const Root& root : roots_) open.push_back(root.tensor.node());
-    if (!look_at_users(open)) return false;
+    if (!look_at_users(nodes_of(tensors_of(roots_)))) return false;
     // The loop's inputs must not depend on its results.
     for (std::size_t seen = 0; seen < inputs_.size() + materialised_.size();) {
       seen = inputs_.size() + materialised_.size();
@@ -269,11 +274,9 @@ class LoopReroller {
 
   UOp memory_for(std::size_t chain) const {
     const Node* like = last(chain);
-    BufferArg arg;
-    arg.id = fresh_id();
-    arg.device = device();
     const std::int64_t rows = needs_all_rows(chain) ? chains_.iterations() + 1 : 2;
-    return make(Op::Buffer, in_rows(const_int(rows), like), like->dtype(), arg);
+    return make(Op::Buffer, in_rows(rows, like), like->dtype(),
+                BufferArg{.id = fresh_id(), .device = device()});
   }
 
   static UOp param_like(const UOp& value, std::size_t slot) {
@@ -298,19 +301,15 @@ class LoopReroller {
     for (const auto& [node, at] : singles_) by.emplace(node, row_of(made.at(at.chain), at));
     for (const auto& [node, rows] : joins_)
       by.emplace(node, joined(made.at(rows.first.chain), rows));
-    std::vector<Root> result = roots_;
-    std::vector<UOp> tensors;
-    for (const Root& root : roots_) tensors.push_back(root.tensor);
-    const UOp all = substitute(tuple(tensors), by);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i].tensor = all.src(i);
-    return result;
+    const UOp tensors = substitute(tuple(tensors_of(roots_)), by);
+    return with_tensors(roots_, tensors->src());
   }
 
   // Returns the memory of a chain. If the chain is state, row 0 holds the initial value.
   UOp begun(std::size_t chain) const {
     const UOp memory = memory_for(chain);
     if (!is_handed_on(chain)) return memory;
-    const UOp place = rows_of(memory, const_int(0), 1);
+    const UOp place = slice_of(memory, 0, const_int(0), 1);
     const UOp value = reshape(UOp(first_given(chain)), sizes_of(place));
     return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
   }
@@ -323,18 +322,17 @@ class LoopReroller {
     for (const auto* nodes : {&visited_, &carried_})
       for (const Node* node : *nodes) {
         const Member& at = chains_.own(node);
-        if (chains_[at.chain].is_slice) by.emplace(node, moving_part(node, at, iteration, by));
+        if (chains_[at.chain].is_slice()) by.emplace(node, moving_part(node, at, iteration, by));
       }
     for (const Node* node : carried_) {
       const std::size_t chain = chains_.own(node).chain;
-      if (chains_[chain].is_slice || !is_state(chains_.own(node))) continue;
-      const UOp& memory = params[place_of(chain)];
-      by.emplace(node, reshape(rows_of(memory, row(chain, iteration), 1), sizes_like(node)));
+      if (chains_[chain].is_slice() || !is_state(chains_.own(node))) continue;
+      by.emplace(node, row_like(node, params[place_of(chain)], row(chain, iteration)));
     }
     std::vector<UOp> stores;
     for (std::size_t i = 0; i < materialised_.size(); ++i) {
       const std::size_t chain = materialised_[i];
-      const UOp place = rows_of(params[i], row(chain, iteration + 1), 1);
+      const UOp place = slice_of(params[i], 0, row(chain, iteration + 1), 1);
       const UOp value = reshape(substitute(UOp(made_last(chain)), by), sizes_of(place));
       stores.push_back(make(Op::Store, {place, value}, {}, StoreArg{}));
     }
@@ -349,36 +347,36 @@ class LoopReroller {
   // Returns the slice that an iteration reads; `part` is that of the last iteration.
   UOp moving_part(const Node* part, const Member& at, const UOp& iteration,
                   const Substitution& by) const {
+    const auto& moves = chains_[at.chain].further;
+    if (!moves) internal_error("a part that does not move from iteration to iteration");
     Sizes start;
     for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
-      const std::int64_t further = chains_[at.chain].further[axis];
+      const std::int64_t further = (*moves)[axis];
       const std::int64_t at_last = part->src(1)->src(axis)->lo();
       const std::int64_t first = at_last - further * (chains_.iterations() - 1);
       start.push_back(further == 0 ? const_int(at_last) : iteration * further + first);
     }
-    return shrink(substitute(UOp(part->src(0)), by), start, sizes_like(part));
+    return shrink(substitute(UOp(part->src(0)), by), start, sizes_of(UOp(part)));
   }
 
   UOp row_of(const UOp& memory, const Member& at) const {
     const std::int64_t iteration = chains_.step(at) - chains_.from();
-    const UOp first = const_int(needs_all_rows(at.chain) ? iteration : iteration % 2);
-    return reshape(rows_of(memory, first, 1), sizes_like(chains_.node(at)));
+    const UOp row = const_int(needs_all_rows(at.chain) ? iteration : iteration % 2);
+    return row_like(chains_.node(at), memory, row);
   }
 
   UOp joined(const UOp& memory, const Rows& rows) const {
     const auto count = static_cast<std::int64_t>(rows.count);
     const std::int64_t begin = chains_.step(rows.first) - chains_.from();
     const std::int64_t first = rows.way > 0 ? begin : begin - count + 1;
-    UOp all = rows_of(memory, const_int(first), count);
+    UOp all = slice_of(memory, 0, const_int(first), count);
     if (rows.way < 0) all = flip(all, {0});
-    all = reshape(all, in_rows(const_int(count), rows.part));
-    Axes axes;
-    const auto ndim = static_cast<std::int64_t>(rows.part->dims().size());
-    const auto axis = static_cast<std::int64_t>(rows.axis);
-    for (std::int64_t i = 1; i <= axis; ++i) axes.push_back(i);
-    axes.push_back(0);
-    for (std::int64_t i = axis + 1; i <= ndim; ++i) axes.push_back(i);
-    Sizes sizes = sizes_like(rows.part);
+    all = reshape(all, in_rows(count, rows.part));
+    Axes axes(all->dims().size());
+    std::iota(axes.begin(), axes.end(), 0);
+    const auto moved = axes.begin() + static_cast<std::ptrdiff_t>(rows.axis) + 1;
+    std::rotate(axes.begin(), axes.begin() + 1, moved);  // the rows stand before the parts' axis
+    Sizes sizes = sizes_of(UOp(rows.part));
     sizes[rows.axis] = const_int(count * rows.part->dims()[rows.axis]->lo());
     return reshape(permute(all, axes), sizes);
   }
@@ -400,23 +398,18 @@ class LoopReroller {
 }  // namespace
 
 std::vector<Root> with_loops_rerolled(const std::vector<Root>& roots) {
-  std::vector<UOp> tensors;
-  for (const Root& root : roots) tensors.push_back(root.tensor);
+  std::vector<UOp> tensors = tensors_of(roots);
   if (!may_have_chains(tensors, least_steps)) return roots;
   tensors = rewrite(tensors, concat_slice_rules());
-  std::vector<Root> now = roots;
-  for (std::size_t i = 0; i < now.size(); ++i) now[i].tensor = tensors[i];
+  std::vector<Root> now = with_tensors(roots, nodes_of(tensors));
+  const auto roll = [&](std::vector<Chain> chains) {
+    std::vector<Root> next = LoopReroller(now, std::move(chains)).run();
+    if (next.empty()) return false;
+    now = std::move(next);
+    return true;
+  };
   int loops = 0;
-  for (; loops < most_loops; ++loops) {
-    const auto roll = [&](std::vector<Chain> chains) {
-      std::vector<Root> next = LoopReroller(now, std::move(chains)).run();
-      if (next.empty()) return false;
-      now = std::move(next);
-      return true;
-    };
-    if (!find_chains(tensors, least_steps, roll)) break;
-    for (std::size_t i = 0; i < now.size(); ++i) tensors[i] = now[i].tensor;
-  }
+  while (loops < most_loops && find_chains(tensors_of(now), least_steps, roll)) ++loops;
   return loops > 0 ? now : roots;
 }
 

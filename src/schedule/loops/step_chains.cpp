@@ -5,27 +5,30 @@
 #include <optional>
 #include <unordered_map>
 
+#include <weft/dev/base/hash.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+
+#include "graph/reshape.h"
 
 namespace weft {
 namespace {
 
-// Returns whether both are slices of one tensor, of equal size and at constant offsets.
-bool is_moved(const Node* later, const Node* earlier) {
-  return is_at_known_place(later) && is_at_known_place(earlier) &&
-         later->src(0) == earlier->src(0) && later->src(2) == earlier->src(2);
-}
+using Way = std::vector<std::int64_t>;  // by how much an offset grows along each axis
 
-std::vector<std::int64_t> way_between(const Node* later, const Node* earlier) {
-  std::vector<std::int64_t> way;
+// Returns nothing unless both are slices of one tensor, of equal size and at constant offsets.
+std::optional<Way> way_between(const Node* later, const Node* earlier) {
+  if (!is_at_known_place(later) || !is_at_known_place(earlier) ||
+      later->src(0) != earlier->src(0) || later->src(2) != earlier->src(2))
+    return std::nullopt;
+  Way way;
   for (std::size_t axis = 0; axis < later->dims().size(); ++axis)
     way.push_back(later->src(1)->src(axis)->lo() - earlier->src(1)->src(axis)->lo());
   return way;
 }
 
 // Returns the slice whose offset is smaller by `way`; null if it exceeds its tensor.
-UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
+UOp part_before(const Node* part, const Way& way) {
   Sizes start;
   for (std::size_t axis = 0; axis < way.size(); ++axis) {
     const std::int64_t first = part->src(1)->src(axis)->lo() - way[axis];
@@ -38,23 +41,15 @@ UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
 
 // Hashes the topmost levels of an expression, without movement. Counterparts in different steps
 // have equal hashes.
-class ExpressionHash {
- public:
-  std::uint64_t operator()(const Node* node, int depth) const {
-    while (is_movement(node)) node = node->src(0);
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(node->op()),
-                             reinterpret_cast<std::uintptr_t>(node->shape()));
-    if (node->op() == Op::Buffer) return mix(hash, node->arg<BufferArg>().id.value);
-    if (depth == 0) return hash;
-    for (const Node* source : node->src()) hash = mix(hash, (*this)(source, depth - 1));
-    return hash;
-  }
-
- private:
-  static std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-    return (hash ^ value) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
-  }
-};
+std::uint64_t expression_hash(const Node* node, int depth) {
+  while (is_movement(node)) node = node->src(0);
+  std::uint64_t hash = hash_mix(static_cast<std::uint64_t>(node->op()),
+                                reinterpret_cast<std::uintptr_t>(node->shape()));
+  if (node->op() == Op::Buffer) return hash_mix(hash, node->arg<BufferArg>().id.value);
+  if (depth == 0) return hash;
+  for (const Node* source : node->src()) hash = hash_mix(hash, expression_hash(source, depth - 1));
+  return hash;
+}
 
 // Pairs of a node of one step and its counterpart in the previous step.
 class Pairs {
@@ -77,7 +72,7 @@ class Pairs {
         continue;
       }
       add(b, a);
-      if (is_moved(b, a)) continue;
+      if (way_between(b, a)) continue;
       if (!are_computed_alike(b, a)) {
         ends.push_back(b);
         continue;
@@ -120,8 +115,7 @@ class Pairs {
     before_.set(later, earlier);
     is_before_.set(earlier, true);
     later_.push_back(later);
-    if (is_moved(later, earlier))
-      ways_[{later->src(0), later->src(2)}] = way_between(later, earlier);
+    if (const auto way = way_between(later, earlier)) ways_[{later->src(0), later->src(2)}] = *way;
   }
 
   // Returns whether both are the same op of equal sizes and offsets, so that their sources pair.
@@ -140,15 +134,13 @@ class Pairs {
     const auto fit = [&](std::size_t i, std::size_t j) {
       constexpr int depth = 3;
       if (b->src(i) == a->src(j)) return 2;
-      return ExpressionHash()(b->src(i), depth) == ExpressionHash()(a->src(j), depth) ? 1 : 0;
+      return expression_hash(b->src(i), depth) == expression_hash(a->src(j), depth) ? 1 : 0;
     };
     return fit(0, 1) + fit(1, 0) > fit(0, 0) + fit(1, 1);
   }
 
   static UOp on_sources_of(const Node* node, const Node* other) {
-    std::vector<UOp> sources;
-    for (const Node* source : other->src()) sources.emplace_back(source);
-    return with_sources(UOp(node), sources);
+    return with_sources(UOp(node), {other->src().begin(), other->src().end()});
   }
 
   UOp moved_before(const Node* node) const {
@@ -181,7 +173,7 @@ class Pairs {
   // Returns for each source of the later node whether the earlier one has the same source; nothing
   // if the two are not computed in the same way.
   std::optional<std::vector<bool>> shared_sources(const Node* b, const Node* a) const {
-    if (is_moved(b, a)) return std::vector<bool>{};
+    if (way_between(b, a)) return std::vector<bool>{};
     if (b->op() != a->op() || b->size() != a->size()) return std::nullopt;
     if (on_sources_of(b, a).node() != a) return std::nullopt;
     for (const bool turns : {false, true}) {
@@ -214,14 +206,12 @@ class Pairs {
       chain.nodes.push_back(node);
       ++chain.alike;
       if (earlier == nullptr) break;
-      const bool is_slice = is_moved(node, earlier);
-      const auto further = is_slice ? way_between(node, earlier) : std::vector<std::int64_t>{};
+      const auto further = way_between(node, earlier);
       const auto now = shared_sources(node, earlier);
       if (chain.alike == 1) {
-        chain.is_slice = is_slice;
         chain.further = further;
         shared = now;
-      } else if (is_slice != chain.is_slice || further != chain.further || (now && now != shared)) {
+      } else if (further != chain.further || (now && now != shared)) {
         finish();
         continue;
       }
@@ -236,21 +226,22 @@ class Pairs {
   NodeMap<bool> is_there_, is_before_;
   NodeMap<const Node*> before_;
   std::vector<const Node*> later_;
-  std::map<std::pair<const Node*, const Node*>, std::vector<std::int64_t>> ways_;
+  std::map<std::pair<const Node*, const Node*>, Way> ways_;
 };
 
-// Returns the last two of each group of similar reductions, largest group first.
-std::vector<std::pair<const Node*, const Node*>> seeds_of(const std::vector<const Node*>& nodes,
-                                                          std::size_t least_steps) {
-  struct Group {
-    std::size_t count = 0;
-    const Node *last = nullptr, *before = nullptr;
-  };
+// A group of similar reductions, and the last two of them.
+struct Group {
+  std::size_t count = 0;
+  const Node *last = nullptr, *before = nullptr;
+};
+
+// Returns the groups of at least this many, largest first.
+std::vector<Group> seeds_of(const std::vector<const Node*>& nodes, std::size_t least_steps) {
   constexpr int depth = 4;
   std::unordered_map<std::uint64_t, Group> groups;
   for (const Node* node : nodes) {
     if (node->op() != Op::Reduce) continue;
-    Group& group = groups[ExpressionHash()(node, depth)];
+    Group& group = groups[expression_hash(node, depth)];
     ++group.count;
     group.before = std::exchange(group.last, node);
   }
@@ -260,17 +251,10 @@ std::vector<std::pair<const Node*, const Node*>> seeds_of(const std::vector<cons
   std::ranges::sort(found, [](const Group& a, const Group& b) {
     return std::pair(b.count, a.last->id()) < std::pair(a.count, b.last->id());
   });
-  std::vector<std::pair<const Node*, const Node*>> seeds;
-  for (const Group& group : found) seeds.emplace_back(group.last, group.before);
-  return seeds;
+  return found;
 }
 
 }  // namespace
-
-bool is_at_known_place(const Node* node) {
-  return node->op() == Op::Shrink &&
-         std::ranges::all_of(node->src(1)->src(), [](auto start) { return start->is_const(); });
-}
 
 bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps) {
   return !seeds_of(toposort(nodes_of(tensors)), least_steps).empty();
@@ -279,9 +263,9 @@ bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps) {
 bool find_chains(const std::vector<UOp>& tensors, std::size_t least_steps,
                  const std::function<bool(std::vector<Chain>)>& use) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
-  for (const auto& [last, before] : seeds_of(nodes, least_steps)) {
+  for (const Group& seed : seeds_of(nodes, least_steps)) {
     Pairs pairs(nodes);
-    if (!pairs.begin(last, before)) continue;
+    if (!pairs.begin(seed.last, seed.before)) continue;
     pairs.go_on();
     std::vector<Chain> chains = pairs.chains(least_steps);
     if (!chains.empty() && use(std::move(chains))) return true;

@@ -16,17 +16,12 @@ struct Chain {
   std::vector<const Node*> nodes;
   // The first `alike` nodes are computed in the same way; an initial value may follow.
   std::size_t alike = 0;
-  // The nodes are SHRINKs of one tensor at offsets that grow by `further` (for each axis) per step.
-  bool is_slice = false;
-  std::vector<std::int64_t> further = {};
+  // If the nodes are SHRINKs of one tensor: how much their offsets grow per step along each axis.
+  std::optional<std::vector<std::int64_t>> further = {};
 
+  bool is_slice() const { return further.has_value(); }
   bool has_initial_value() const { return alike < nodes.size(); }
 };
-
-inline bool is_movement(const Node* node) { return info(node->op()).cls == OpClass::Movement; }
-
-// Returns whether the node is a SHRINK at constant offsets.
-bool is_at_known_place(const Node* node);
 
 // Returns whether the search for chains has a start: at least `least_steps` similar reductions.
 bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps);

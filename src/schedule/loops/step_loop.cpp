@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <span>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
@@ -9,6 +11,8 @@
 #include <weft/error.h>
 
 #include "emit.h"
+#include "graph/rebuild.h"
+#include "graph/reshape.h"
 #include "plan_steps.h"
 
 namespace weft {
@@ -42,15 +46,13 @@ class LoopKernel {
     const UOp iteration = range(const_int(loop_.iterations), fresh_id().value);
     const UOp done =
         substitute(ends.size() == 1 ? ends[0] : tuple(ends), {{loop_.iteration.node(), iteration}});
-    Step step{.kernel = {}, .device = own.steps[0].device, .slots = {}, .work = loop_.work()};
-    for (const Step& part : own.steps)
+    const UOp kernel = make(Op::Sink, {make(Op::End, {done, iteration})}, {}, KernelArg{});
+    std::vector<std::uint32_t> slots(plan_.slots.size());  // the PARAMs have their numbers
+    std::iota(slots.begin(), slots.end(), 0);
+    Step step = step_like(own.steps[0], with_size_name(kernel), slots);
+    step.work = loop_.work();
+    for (const Step& part : std::span(own.steps).subspan(1))
       step.origins.insert(step.origins.end(), part.origins.begin(), part.origins.end());
-    for (const auto& [slot, access] : accesses_)
-      if (writes(access)) step.slots.push_back(slot);
-    for (const auto& [slot, access] : accesses_)
-      if (!writes(access)) step.slots.push_back(slot);
-    step.kernel = with_size_name(
-        numbered(make(Op::Sink, {make(Op::End, {done, iteration})}, {}, KernelArg{}), step.slots));
     return step;
   }
 
@@ -68,7 +70,7 @@ class LoopKernel {
   }
 
   static const UOp& buffer_of(const Node* param, const Step& step, const Plan& own) {
-    return own.slots[step.slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)]].buffer;
+    return own.slots[weft::slot_of(step, param)].buffer;
   }
 
   void note_accesses(const Plan& own) {
@@ -81,7 +83,7 @@ class LoopKernel {
       }
   }
 
-  // The PARAM has the number of the plan's slot until numbered() changes it to the kernel's.
+  // The PARAM has the number of the plan's slot until step_like() changes it to the kernel's.
   UOp param_for(std::uint32_t slot) const {
     const UOp& buffer = plan_.slots[slot].buffer;
     return make(Op::Param, sizes_of(buffer), buffer->dtype(),
@@ -89,34 +91,16 @@ class LoopKernel {
   }
 
   void add_ends(const Step& step, const Plan& own, std::vector<UOp>& ends) {
-    NodeMap<std::size_t> place;
-    std::vector<UOp> made;
-    for (const Node* node : toposort(step.kernel.node())) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back(made[*place.find(source)]);
-      UOp now = with_sources(UOp(node), src);
-      if (node->op() == Op::Param) now = param_for(slot_of(buffer_of(node, step, own)));
+    rebuilt({step.kernel}, [&](const Node* node, std::vector<UOp> src) {
+      if (node->op() == Op::Param) return param_for(slot_of(buffer_of(node, step, own)));
       if (node->op() == Op::Index && node->src(0)->op() == Op::Param) {
         const auto row = rows_.find(id_of(buffer_of(node->src(0), step, own)));
         if (row != rows_.end()) src.insert(src.begin() + 2, row->second);
-        now = make(Op::Index, src);
       }
+      const UOp now = with_sources(UOp(node), src);
       if (node->op() == Op::End) ends.push_back(now);
-      place.set(node, made.size());
-      made.push_back(std::move(now));
-    }
-  }
-
-  static UOp numbered(const UOp& kernel, const std::vector<std::uint32_t>& slots) {
-    Substitution by;
-    for (const Node* param : toposort(kernel.node())) {
-      if (param->op() != Op::Param) continue;
-      ParamArg arg = param->arg<ParamArg>();
-      arg.slot = static_cast<std::int32_t>(
-          std::ranges::find(slots, static_cast<std::uint32_t>(arg.slot)) - slots.begin());
-      by.emplace(param, make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg));
-    }
-    return substitute(kernel, by);
+      return now;
+    });
   }
 
   const StepLoop& loop_;
@@ -140,14 +124,10 @@ std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
   const std::int64_t iterations = loop->src(0)->lo();
   if (!as_one || iterations * std::ssize(kernels) > most_calls) return {};
   std::vector<Step> each;
-  double apart = 0;
-  for (const UOp& kernel : kernels) {
+  for (const UOp& kernel : kernels)
     each.push_back(step_like(step, with_size_name(kernel), step.slots));
-    const auto time = seconds(each.back().kernel, step.device);
-    if (!time) return {};
-    apart += *time * static_cast<double>(iterations);
-  }
-  if (apart > worth_calls * *as_one) return {};
+  const auto apart = seconds_of(each, seconds, 0);
+  if (!apart || *apart * static_cast<double>(iterations) > worth_calls * *as_one) return {};
   std::vector<Step> calls;
   for (std::int64_t iteration = 0; iteration < iterations; ++iteration)
     for (const Step& call : each) {
@@ -160,13 +140,7 @@ std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
 }  // namespace
 
 void share_iterations(Plan& plan, const KernelSeconds& seconds) {
-  std::vector<Step> steps;
-  for (Step& step : plan.steps) {
-    std::vector<Step> calls = calls_for(step, seconds);
-    if (calls.empty()) calls.push_back(std::move(step));
-    std::ranges::move(calls, std::back_inserter(steps));
-  }
-  plan.steps = std::move(steps);
+  replace_steps(plan, [&](const Step& step) { return calls_for(step, seconds); });
 }
 
 Work StepLoop::work() const {
@@ -193,7 +167,7 @@ std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vect
   for (const Node* store : steps->src(0)->src()) {
     const Node* place = store->src(0);
     const UOp value = stored_in(UOp(store->src(1)));
-    const bool is_view = info(value->op()).cls == OpClass::Movement;
+    const bool is_view = is_movement(value.node());
     const UOp made = substitute(value, by);
     roots.push_back({is_view ? make(Op::Contiguous, {made}) : made, device});
     const auto into = static_cast<std::size_t>(place->src(0)->arg<ParamArg>().slot);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fusion/partition.h"
+#include "graph/reshape.h"
 
 namespace weft {
 namespace {
@@ -21,11 +21,6 @@ bool takes(const Node* user, std::size_t place, const Node* source) {
 
 }  // namespace
 
-bool has_known_sizes(const Node* node) {
-  return std::ranges::all_of(node->dims(),
-                             [](auto size) { return size->is_const() && size->lo() > 0; });
-}
-
 NumberedSteps::NumberedSteps(std::vector<Chain> chains)
     : chains_(std::move(chains)), is_valid_(chains_.size(), true), last_(chains_.size(), unknown) {
   for (std::size_t c = 0; c < chains_.size(); ++c)
@@ -37,9 +32,13 @@ bool NumberedSteps::find_steps(std::int64_t least_steps) {
   drop_incomplete();
   if (!find_edges() || !number_what_is_used()) return false;
   number_what_is_left();
-  return number_what_is_used() &&
-         std::ranges::all_of(edges_, [&](const Edge& edge) { return are_neighbours(edge); }) &&
-         find_step_range(least_steps);
+  if (!number_what_is_used()) return false;
+  // A source belongs to the same step as its user or to the previous one.
+  const auto are_neighbours = [&](const Edge& edge) {
+    return last_[edge.user] == unknown || chains_[edge.source].is_slice() ||
+           steps_apart(edge) == 0 || steps_apart(edge) == 1;
+  };
+  return std::ranges::all_of(edges_, are_neighbours) && find_step_range(least_steps);
 }
 
 bool NumberedSteps::is_covered(std::size_t chain) const {
@@ -64,9 +63,9 @@ bool NumberedSteps::changes(const Member& user, std::size_t source) const {
 
 // Returns whether every source of the chain's nodes is in a chain or is the same in all steps.
 bool NumberedSteps::is_complete(std::size_t chain) const {
-  if (chains_[chain].is_slice) return true;
+  if (chains_[chain].is_slice()) return true;
   const Node* last = node({chain, 0});
-  if (!is_of_step(last) || !has_known_sizes(last)) return false;
+  if (!is_of_step(last) || !have_known_sizes(last->dims())) return false;
   if (last->op() == Op::Index && changes({chain, 0}, 0)) return false;
   for (std::size_t i = 0; i < last->size(); ++i)
     if (!changes({chain, 0}, i) && !takes(node({chain, 1}), i, last->src(i))) return false;
@@ -90,7 +89,7 @@ bool NumberedSteps::find_edges() {
       has_state = true;
       last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;  // initial value: step 0
     }
-    if (chains_[c].is_slice) continue;
+    if (chains_[c].is_slice()) continue;
     const Node* last = node({c, 0});
     for (std::size_t i = 0; i < last->size(); ++i) {
       if (!changes({c, 0}, i)) continue;
@@ -124,10 +123,10 @@ void NumberedSteps::number_what_is_left() {
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (std::size_t c = 0; c < chains_.size(); ++c) {
-      if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_slice) continue;
+      if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_slice()) continue;
       std::int64_t least = none;
       for (const Edge& edge : edges_)
-        if (edge.user == c && !chains_[edge.source].is_slice)
+        if (edge.user == c && !chains_[edge.source].is_slice())
           least = last_[edge.source] == unknown
                       ? unknown
                       : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
@@ -136,13 +135,6 @@ void NumberedSteps::number_what_is_left() {
       is_done = false;
     }
   }
-}
-
-// Returns whether the source belongs to the same step as its user or to the previous one.
-bool NumberedSteps::are_neighbours(const Edge& edge) const {
-  if (last_[edge.user] == unknown || chains_[edge.source].is_slice) return true;
-  const std::int64_t apart = steps_apart(edge);
-  return apart == 0 || apart == 1;
 }
 
 std::int64_t NumberedSteps::steps_apart(const Edge& edge) const {

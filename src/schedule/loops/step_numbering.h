@@ -12,9 +12,6 @@
 
 namespace weft {
 
-// Returns whether all sizes are positive constants.
-bool has_known_sizes(const Node* node);
-
 struct Member {
   std::size_t chain, index;  // index 0 is the latest step
 };
@@ -66,7 +63,6 @@ class NumberedSteps {
   bool find_edges();
   bool number_what_is_used();
   void number_what_is_left();
-  bool are_neighbours(const Edge& edge) const;
   std::int64_t steps_apart(const Edge& edge) const;
   std::vector<bool> needed_by_states() const;
   bool find_step_range(std::int64_t least_steps);

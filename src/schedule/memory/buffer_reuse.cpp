@@ -11,30 +11,22 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/settings.h>
 
+#include "plan_steps.h"
+
 namespace weft {
 namespace {
 
 constexpr double least_bytes = 64 << 10;
 
 std::size_t bytes_of(const Slot& slot) {
-  Wide elements = 1;
-  for (const Node* size : slot.buffer->dims()) elements *= size->bounds().hi;
-  return static_cast<std::size_t>(elements) * slot.buffer->dtype().bytes();
-}
-
-bool is_index_of(const Node* node, const Node* param) {
-  return node->op() == Op::Index && node->src(0) == param;
+  constexpr double most = 1ULL << 62;
+  return static_cast<std::size_t>(std::min(memory_bytes(slot.buffer), most));
 }
 
 // Returns the only STORE of a kernel; null if there is not exactly one.
 const Node* only_store(const std::vector<const Node*>& nodes) {
-  const Node* found = nullptr;
-  for (const Node* node : nodes) {
-    if (node->op() != Op::Store) continue;
-    if (found != nullptr) return nullptr;
-    found = node;
-  }
-  return found;
+  if (std::ranges::count(nodes, Op::Store, &Node::op) != 1) return nullptr;
+  return *std::ranges::find(nodes, Op::Store, &Node::op);
 }
 
 // Returns the reads that are elementwise operands of the stored value and that no inner loop
@@ -54,83 +46,62 @@ std::vector<const Node*> direct_reads(const Node* store) {
 }
 
 // The PARAMs of a kernel's output and of the inputs whose buffers it may take.
-class Sharing {
- public:
-  explicit Sharing(const UOp& kernel)
-      : nodes_(toposort(kernel.node())), store_(only_store(nodes_)) {
-    if (store_ == nullptr || store_->arg<StoreArg>().combine) return;
-    const Node* place = store_->src(0);
-    output_ = place->src(0);
-    if (output_->op() != Op::Param || output_->arg<ParamArg>().access != Access::Write) return;
-    const std::vector<const Node*> direct = direct_reads(store_);
-    for (const Node* param : nodes_) {
-      const auto is_read_in_place = [&](const Node* node) {
-        return !is_index_of(node, param) ||
-               (is_at(node, place) && std::ranges::find(direct, node) != direct.end());
-      };
-      if (fits(param) && std::ranges::all_of(nodes_, is_read_in_place)) inputs_.push_back(param);
-    }
-  }
-
-  const Node* output() const { return output_; }
-  const std::vector<const Node*>& inputs() const { return inputs_; }
-
- private:
-  static bool is_at(const Node* index, const Node* place) {
-    return std::ranges::equal(index->src().subspan(2), place->src().subspan(2));
-  }
-  bool fits(const Node* param) const {
-    return param->op() == Op::Param && param != output_ &&
-           param->arg<ParamArg>().access == Access::Read && param->dtype() == output_->dtype() &&
-           param->shape() == output_->shape();
-  }
-
-  std::vector<const Node*> nodes_;
-  const Node* store_;
-  const Node* output_ = nullptr;
-  std::vector<const Node*> inputs_;
+struct Sharing {
+  const Node* output = nullptr;
+  std::vector<const Node*> inputs;
 };
 
-std::size_t slot_number(const Node* param) {
-  return static_cast<std::size_t>(param->arg<ParamArg>().slot);
+bool can_take_place(const Node* output, const Node* input) {
+  return input->op() == Op::Param && input != output &&
+         input->arg<ParamArg>().access == Access::Read && input->dtype() == output->dtype() &&
+         input->shape() == output->shape();
+}
+
+Sharing sharing_in(const UOp& kernel) {
+  const std::vector<const Node*> nodes = toposort(kernel.node());
+  const Node* store = only_store(nodes);
+  if (store == nullptr || store->arg<StoreArg>().combine) return {};
+  const Node *place = store->src(0), *output = place->src(0);
+  if (output->op() != Op::Param || output->arg<ParamArg>().access != Access::Write) return {};
+  const std::vector<const Node*> direct = direct_reads(store);
+  Sharing found{output, {}};
+  for (const Node* param : nodes) {
+    const auto is_read_in_place = [&](const Node* node) {
+      if (node->op() != Op::Index || node->src(0) != param) return true;
+      return std::ranges::equal(node->src().subspan(2), place->src().subspan(2)) &&
+             std::ranges::find(direct, node) != direct.end();
+    };
+    if (can_take_place(output, param) && std::ranges::all_of(nodes, is_read_in_place))
+      found.inputs.push_back(param);
+  }
+  return found;
 }
 
 // Returns the kernel with one PARAM for both. The slots after that of the input move up.
 UOp joined(const UOp& kernel, const Node* output, const Node* input) {
   Substitution params;
-  const auto with = [](const Node* param, std::size_t slot, Access access) {
+  for (const Node* param : toposort(kernel.node())) {
+    if (param->op() != Op::Param) continue;
     ParamArg arg = param->arg<ParamArg>();
-    arg.slot = static_cast<std::int32_t>(slot);
-    arg.access = access;
-    return make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg);
-  };
-  const std::size_t gone = slot_number(input);
-  for (const Node* node : toposort(kernel.node()))
-    if (node->op() == Op::Param && slot_number(node) > gone)
-      params.emplace(node, with(node, slot_number(node) - 1, node->arg<ParamArg>().access));
-  const std::size_t kept = slot_number(output) - (slot_number(output) > gone ? 1 : 0);
-  params.insert_or_assign(output, with(output, kept, Access::ReadWrite));
-  params.insert_or_assign(input, params.at(output));
+    if (arg.slot > input->arg<ParamArg>().slot) --arg.slot;
+    if (param == output) arg.access = Access::ReadWrite;
+    params.emplace(param, make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg));
+  }
+  params.at(input) = params.at(output);
   return substitute(kernel, params);
 }
 
 class Reuser {
  public:
   explicit Reuser(Plan& plan) : plan_(plan), lives_(plan.slots.size()) {
+    const std::vector<bool> internal = internal_slots(plan);
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       for (std::uint32_t slot : plan.steps[i].slots) {
         Life& life = lives_[slot];
-        life.first = life.is_used ? life.first : i;
+        if (!life.is_own) life.first = i;
         life.last = i;
-        life.is_used = true;
+        life.is_own = internal[slot];
       }
-    NodeMap<bool> outlives;
-    for (const UOp& root : plan.roots)
-      for (const Node* node : toposort(root.node())) outlives.set(node, true);
-    for (std::size_t i = 0; i < lives_.size(); ++i) {
-      const Slot& slot = plan.slots[i];
-      lives_[i].is_own = lives_[i].is_used && !slot.input && !outlives.contains(slot.buffer.node());
-    }
   }
 
   void wherever() {
@@ -183,8 +154,8 @@ class Reuser {
 
  private:
   struct Life {
-    std::size_t first = 0, last = 0;  // steps
-    bool is_used = false, is_own = false, is_gone = false;
+    std::size_t first = 0, last = 0;       // steps; `first` only if it is the plan's own
+    bool is_own = false, is_gone = false;  // is_gone: another slot has taken its place
   };
 
   Symbol device_of(std::size_t slot) const {
@@ -208,19 +179,19 @@ class Reuser {
 
   struct Reuse {
     std::uint32_t to, from;  // slots
-    std::size_t argument;    // of the step, to be removed
+    std::int32_t argument;   // of the step, to be removed
     UOp kernel;
   };
 
   std::optional<Reuse> possible_at(std::size_t at) const {
     const Step& step = plan_.steps[at];
     if (step.kernel.is_null()) return std::nullopt;
-    const Sharing sharing(step.kernel);
-    for (const Node* input : sharing.inputs()) {
-      const std::uint32_t to = step.slots[slot_number(sharing.output())];
-      const std::uint32_t from = step.slots[slot_number(input)];
+    const Sharing sharing = sharing_in(step.kernel);
+    for (const Node* input : sharing.inputs) {
+      const std::uint32_t to = slot_of(step, sharing.output), from = slot_of(step, input);
       if (may_share(from, to, at))
-        return Reuse{to, from, slot_number(input), joined(step.kernel, sharing.output(), input)};
+        return Reuse{to, from, input->arg<ParamArg>().slot,
+                     joined(step.kernel, sharing.output, input)};
     }
     return std::nullopt;
   }
@@ -228,7 +199,7 @@ class Reuser {
   void apply(const Reuse& reuse, std::size_t at) {
     Step& step = plan_.steps[at];
     step.kernel = reuse.kernel;
-    step.slots.erase(step.slots.begin() + static_cast<std::ptrdiff_t>(reuse.argument));
+    step.slots.erase(step.slots.begin() + reuse.argument);
     for (Step& later : std::span(plan_.steps).subspan(at))
       std::ranges::replace(later.slots, reuse.to, reuse.from);
     lives_[reuse.from].last = lives_[reuse.to].last;

@@ -68,10 +68,7 @@ class Chooser {
         reads_(reads_of(fusion)),
         needed_(fusion.kernels.size()),
         recomputed_(partition.points.size()),
-        again_at_(partition.points.size(), PointFlow::nowhere),
-        lives_(partition.points.size()),
-        inputs_(partition.points.size()),
-        users_(partition.points.size()) {
+        points_(partition.points.size()) {
     for (std::size_t point = 0; point < parts_.size(); ++point) live(point, {{parts_[point]}});
     step_ = needed_.first_with_most();
   }
@@ -88,9 +85,15 @@ class Chooser {
  private:
   static constexpr std::int64_t least_part = 16;  // the peak must fall by more than 1/least_part
 
-  bool is_late(std::size_t point) const {
-    return flow_.is_stored(point) && flow_.step[point] > step_;
-  }
+  struct Point {
+    std::size_t first_late = PointFlow::nowhere;  // the first late reader
+    std::size_t again_at = PointFlow::nowhere;    // the step that first needs the copy
+    std::vector<Lifetime> lives = {};             // of the point and its copy
+    std::vector<std::size_t> inputs = {};         // of a candidate
+    std::set<std::size_t> users = {};             // recomputed points that depend on it
+  };
+
+  bool is_late(std::size_t point) const { return flow_.is_stored_after(step_, point); }
 
   // Returns the time of the kernel that stores the point, possibly with others.
   double seconds(std::size_t point) const { return fusion_.kernels[flow_.step[point]].seconds; }
@@ -98,12 +101,11 @@ class Chooser {
   // Finds the first late point in program order that reads each point, directly or through points
   // without memory.
   void find_first_late() {
-    first_late_.assign(partition_.points.size(), PointFlow::nowhere);
-    for (std::size_t user = partition_.points.size(); user-- > 0;) {
+    for (std::size_t user = points_.size(); user-- > 0;) {
       if (flow_.is_stored(user) && !is_late(user)) continue;
-      const std::size_t first = is_late(user) ? user : first_late_[user];
+      const std::size_t first = is_late(user) ? user : points_[user].first_late;
       for (std::size_t source : flow_.sources[user])
-        first_late_[source] = std::min(first_late_[source], first);
+        points_[source].first_late = std::min(points_[source].first_late, first);
     }
   }
 
@@ -124,9 +126,9 @@ class Chooser {
   // Returns the points that are cheap to recompute for their size, cheapest first.
   std::vector<std::size_t> candidates() {
     std::vector<std::size_t> found;
-    for (std::size_t point = 0; point < partition_.points.size(); ++point) {
+    for (std::size_t point = 0; point < points_.size(); ++point) {
       if (!may_be_again(point)) continue;
-      inputs_[point] = inputs_of(point);
+      points_[point].inputs = inputs_of(point);
       found.push_back(point);
     }
     const auto cost = [&](std::size_t point) {
@@ -139,10 +141,11 @@ class Chooser {
 
   bool may_be_again(std::size_t point) const {
     const PartitionPoint& piece = partition_.points[point];
+    const std::size_t reader = points_[point].first_late;
     return parts_[point].bytes > 0 && !needs_own_kernel(piece) &&
            !partition_.overwritten_by(piece.placeholder.node()) && parts_[point].first <= step_ &&
-           parts_[point].last > step_ && first_late_[point] != PointFlow::nowhere &&
-           point_to_wait_for(partition_, fusion_, flow_, point, {step_, first_late_[point]});
+           parts_[point].last > step_ && reader != PointFlow::nowhere &&
+           point_to_wait_for(partition_, fusion_, flow_, point, {step_, reader});
   }
 
   // Marks the point for recomputation if that lowers peak memory.
@@ -156,21 +159,22 @@ class Chooser {
 
   void put(std::size_t changed, bool is_again) {
     recomputed_[changed] = is_again;
-    for (std::size_t input : inputs_[changed]) {
+    const std::vector<std::size_t>& inputs = points_[changed].inputs;
+    for (std::size_t input : inputs) {
       if (is_again)
-        users_[input].insert(changed);
+        points_[input].users.insert(changed);
       else
-        users_[input].erase(changed);
+        points_[input].users.erase(changed);
     }
     // Visits users before their inputs: if a copy is needed earlier, so are the inputs of the
     // point.
-    std::set<std::size_t, std::greater<>> open(inputs_[changed].begin(), inputs_[changed].end());
+    std::set<std::size_t, std::greater<>> open(inputs.begin(), inputs.end());
     open.insert(changed);
     while (!open.empty()) {
       const std::size_t point = *open.begin();
       open.erase(open.begin());
       if (settle(point) && recomputed_[point])
-        open.insert(inputs_[point].begin(), inputs_[point].end());
+        open.insert(points_[point].inputs.begin(), points_[point].inputs.end());
     }
   }
 
@@ -180,9 +184,9 @@ class Chooser {
     const auto late = std::ranges::upper_bound(reads_[point], step_);
     std::size_t first = late != reads_[point].end() ? *late : PointFlow::nowhere,
                 last = parts_[point].last;
-    for (std::size_t user : users_[point]) {
-      first = std::min(first, again_at_[user]);
-      last = std::max(last, again_at_[user]);
+    for (std::size_t user : points_[point].users) {
+      first = std::min(first, points_[user].again_at);
+      last = std::max(last, points_[user].again_at);
     }
     const std::size_t bytes = parts_[point].bytes, birth = parts_[point].first;
     if (!recomputed_[point]) {
@@ -192,14 +196,14 @@ class Chooser {
     std::vector<Lifetime> lives{{bytes, first, last}};
     if (late != reads_[point].begin()) lives.push_back({bytes, birth, *std::prev(late)});
     live(point, std::move(lives));
-    return std::exchange(again_at_[point], first) != first;
+    return std::exchange(points_[point].again_at, first) != first;
   }
 
   void live(std::size_t point, std::vector<Lifetime> lives) {
-    for (const auto& [bytes, first, last] : lives_[point])
+    for (const auto& [bytes, first, last] : points_[point].lives)
       needed_.add(first, last, -static_cast<std::int64_t>(bytes));
-    lives_[point] = std::move(lives);
-    for (const auto& [bytes, first, last] : lives_[point])
+    points_[point].lives = std::move(lives);
+    for (const auto& [bytes, first, last] : points_[point].lives)
       needed_.add(first, last, static_cast<std::int64_t>(bytes));
   }
 
@@ -211,12 +215,8 @@ class Chooser {
   const std::vector<std::vector<std::size_t>> reads_;
   NeededMemory needed_;
   std::size_t step_ = 0;  // of peak memory if nothing is recomputed
-  std::vector<std::size_t> first_late_;
   std::vector<bool> recomputed_;
-  std::vector<std::size_t> again_at_;             // the step that first needs the copy
-  std::vector<std::vector<Lifetime>> lives_;      // of each point and its copy
-  std::vector<std::vector<std::size_t>> inputs_;  // of candidates
-  std::vector<std::set<std::size_t>> users_;      // by input: recomputed points that depend on it
+  std::vector<Point> points_;
 };
 
 }  // namespace

@@ -18,6 +18,10 @@ struct PointFlow {
 
   static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
   bool is_stored(std::size_t point) const { return step[point] != nowhere; }
+  // Returns whether a later kernel than this stores the point.
+  bool is_stored_after(std::size_t kernel, std::size_t point) const {
+    return is_stored(point) && step[point] > kernel;
+  }
 
   std::vector<std::vector<std::size_t>> sources;  // by point, ascending
   std::vector<std::size_t> step;                  // by point: its kernel's position, or nowhere

@@ -31,17 +31,14 @@ class Copier {
     for (std::size_t point = 0; point < partition_.points.size(); ++point) {
       for (std::size_t copied : placed_before_[point])
         result.points.push_back(copy_of(copied, point));
-      result.points.push_back(is_late(point) ? over_copies(partition_.points[point])
-                                             : partition_.points[point]);
+      result.points.push_back(is_late(point) ? over_copies(point) : partition_.points[point]);
       result.points.back().must_materialise = flow_.is_stored(point);
     }
     return result;
   }
 
  private:
-  bool is_late(std::size_t point) const {
-    return flow_.is_stored(point) && flow_.step[point] > recomputed_.step;
-  }
+  bool is_late(std::size_t point) const { return flow_.is_stored_after(recomputed_.step, point); }
 
   // Finds the points of which late readers read a copy: recomputed points, and points without
   // memory that depend on them.
@@ -90,12 +87,11 @@ class Copier {
     return copy;
   }
 
-  PartitionPoint over_copies(PartitionPoint point) const {
+  PartitionPoint over_copies(std::size_t late) const {
+    PartitionPoint point = partition_.points[late];
     Substitution now;
-    for (const Node* placeholder : placeholders_of(point))
-      if (const auto source = partition_.point_of(placeholder);
-          source && is_made_of_copies_[*source])
-        put_copy(*source, now);
+    for (std::size_t source : flow_.sources[late])
+      if (is_made_of_copies_[source]) put_copy(source, now);
     point.value = substitute(point.value, now);
     if (!point.place.is_null()) point.place = substitute(point.place, now);
     return point;

@@ -75,8 +75,8 @@ std::vector<UOp> by_pieces(const Parts& all, std::int64_t elements, bool around)
     if (pieces.size(owner) == 0) continue;
     std::vector<UOp> values;
     for (const UOp& part : all.parts)
-      values.push_back(slice_of(reshape(part, {const_int(elements)}), 0, pieces.bounds[owner],
-                                pieces.size(owner)));
+      values.push_back(slice_of(reshape(part, {const_int(elements)}), 0,
+                                const_int(pieces.bounds[owner]), pieces.size(owner)));
     const UOp sum = around ? sum_around(all, values, owner) : sum_on(all, values, owner);
     const std::vector<UOp> everywhere = spread(all, sum, owner, around);
     for (std::size_t i = 0; i < all.count(); ++i) found[i].push_back(everywhere[i]);
@@ -85,14 +85,6 @@ std::vector<UOp> by_pieces(const Parts& all, std::int64_t elements, bool around)
   for (const std::vector<UOp>& each : found)
     sums.push_back(reshape(joined(each, 0), sizes_of(all.parts[0])));
   return sums;
-}
-
-// Returns 0 if a size is symbolic or the product overflows; such parts are not cut into pieces.
-std::int64_t elements_of(const UOp& part) {
-  std::int64_t count = 1;
-  for (const Node* size : part->dims())
-    if (!size->is_const() || __builtin_mul_overflow(count, size->lo(), &count)) return 0;
-  return count;
 }
 
 }  // namespace
@@ -108,7 +100,8 @@ AllReduceBy all_reduce_in_force() {
 std::vector<UOp> all_reduced(Op op, const std::vector<UOp>& parts,
                              const std::vector<Symbol>& devices, AllReduceBy by) {
   const Parts all{op, parts, devices};
-  const std::int64_t elements = elements_of(parts[0]);
+  const std::int64_t elements =
+      constant_product(parts[0]->dims()).value_or(0);  // 0: not cut into pieces
   if (by == AllReduceBy::Size && parts.size() > 2 && elements >= least_for_rings)
     by = AllReduceBy::Ring;
   if (by == AllReduceBy::Size || by == AllReduceBy::Naive || elements == 0) return naive(all);

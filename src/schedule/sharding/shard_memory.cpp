@@ -78,17 +78,11 @@ struct ShardStores {
         std::ranges::find(seen.devices, layout.devices[part]) - seen.devices.begin());
     if (seen.is_split() && seen.size(here) == 0) return {};
     const UOp place = view.src(here);
-    check_own_memory(place);
-    return stored(store, place, shard_slice(value, seen, here));
-  }
-
-  void check_own_memory(const UOp& place) const {
-    const Node* node = place.node();
-    while (node != own.node() && info(node->op()).cls == OpClass::Movement) node = node->src(0);
-    if (node != own.node())
+    if (!is_view_of(place.node(), own.node()))
       internal_error(
           fmt::format("a store in a view of shape {} that is not in the parts of its memory",
                       sizes_text(place->dims())));
+    return stored(store, place, shard_slice(value, seen, here));
   }
 };
 

@@ -18,23 +18,15 @@ Sizes members(const Node* tuple) { return {tuple->src().begin(), tuple->src().en
 // would begin and end elsewhere.
 using Moved = std::optional<UOp>;
 
-std::optional<std::int64_t> product(NodeList sizes) {
-  std::int64_t result = 1;
-  for (const Node* size : sizes)
-    if (!size->is_const() || __builtin_mul_overflow(result, size->lo(), &result))
-      return std::nullopt;
-  return result;
-}
-
 // Returns the layout after a RESHAPE. Its split axis has the same number of elements outside of it
 // as the one before, and each part has to end between two elements of it.
 std::optional<Layout> layout_after_reshape(const Layout& before, NodeList from, NodeList to) {
-  const auto outside = product(from.first(at(before.axis)));
-  const auto inside = product(from.subspan(at(before.axis) + 1));
+  const auto outside = constant_product(from.first(at(before.axis)));
+  const auto inside = constant_product(from.subspan(at(before.axis) + 1));
   if (!outside || !inside) return std::nullopt;
   for (std::size_t axis = 0; axis < to.size(); ++axis) {
-    const auto element = product(to.subspan(axis + 1));
-    if (product(to.first(axis)) != outside || !element || *element == 0) continue;
+    const auto element = constant_product(to.subspan(axis + 1));
+    if (constant_product(to.first(axis)) != outside || !element || *element == 0) continue;
     Layout after(static_cast<std::int64_t>(axis), before.devices, {});
     for (std::int64_t bound : before.bounds) after.bounds.push_back(bound * *inside / *element);
     const bool is_whole = std::ranges::all_of(

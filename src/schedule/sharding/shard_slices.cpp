@@ -9,7 +9,7 @@ namespace {
 
 UOp cut_out(const UOp& tensor, const Layout& layout, std::size_t part) {
   if (!layout.is_split() || tensor->shape() == nullptr) return tensor;
-  return slice_of(tensor, layout.axis, layout.bounds[part], layout.size(part));
+  return slice_of(tensor, layout.axis, const_int(layout.bounds[part]), layout.size(part));
 }
 
 // Returns whether every device has the value without a copy or computation.
@@ -36,20 +36,13 @@ UOp overlap_with_part(const UOp& multi, const Layout& have, std::size_t from, co
   const std::int64_t first = std::max(have.bounds[from], layout.bounds[part]);
   const std::int64_t end = std::min(have.bounds[from + 1], layout.bounds[part + 1]);
   if (first >= end) return {};
-  return slice_of(whole, have.axis, first - have.bounds[from], end - first);
+  return slice_of(whole, have.axis, const_int(first - have.bounds[from]), end - first);
 }
 
 }  // namespace
 
 UOp copied(const UOp& tensor, Symbol from, Symbol to) {
   return from == to ? tensor : make(Op::Copy, {tensor}, {}, DeviceArg{to});
-}
-
-UOp slice_of(const UOp& tensor, std::int64_t axis, std::int64_t start, std::int64_t size) {
-  Sizes first(tensor->dims().size(), const_int(0)), sizes = sizes_of(tensor);
-  first[static_cast<std::size_t>(axis)] = const_int(start);
-  sizes[static_cast<std::size_t>(axis)] = const_int(size);
-  return shrink(tensor, first, sizes);
 }
 
 UOp joined(const std::vector<UOp>& pieces, std::int64_t axis) {
@@ -85,7 +78,7 @@ UOp shard_slice(const UOp& tensor, const Layout& layout, std::size_t part) {
     if (const UOp piece = overlap_with_part(tensor, have, from, layout, part); !piece.is_null())
       pieces.push_back(copied(piece, have.devices[from], device));
   if (!pieces.empty()) return joined(pieces, have.axis);
-  const UOp none = slice_of(tensor.src(0), have.axis, 0, 0);
+  const UOp none = slice_of(tensor.src(0), have.axis, const_int(0), 0);
   return copied(have.axis == layout.axis ? none : cut_out(none, layout, part), have.devices[0],
                 device);
 }
@@ -98,6 +91,19 @@ std::optional<Layout> common_layout(NodeList operands) {
     if (whole == nullptr) whole = operand;
   }
   return whole == nullptr ? std::nullopt : std::optional(Layout::of(whole));
+}
+
+std::optional<std::int64_t> constant_product(NodeList sizes) {
+  std::int64_t result = 1;
+  for (const Node* size : sizes)
+    if (!size->is_const() || __builtin_mul_overflow(result, size->lo(), &result))
+      return std::nullopt;
+  return result;
+}
+
+bool is_view_of(const Node* view, const Node* memory) {
+  while (view != memory && is_movement(view)) view = view->src(0);
+  return view == memory;
 }
 
 UOp apply_on_each(const Node* op, const Layout& layout) {

@@ -6,12 +6,11 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/ir/multi.h>
 
+#include "graph/reshape.h"
+
 namespace weft {
 
 UOp copied(const UOp& tensor, Symbol from, Symbol to);
-
-// Returns `size` elements from `start` along one axis.
-UOp slice_of(const UOp& tensor, std::int64_t axis, std::int64_t start, std::int64_t size);
 
 // Concatenates pieces along an axis, by padding and selection. Reads of each piece are then masked.
 UOp joined(const std::vector<UOp>& pieces, std::int64_t axis);
@@ -23,6 +22,12 @@ UOp shard_slice(const UOp& tensor, const Layout& layout, std::size_t part);
 // operand, which then need not be copied. If none is split, it is that of the first MULTI; nothing
 // if there is no MULTI.
 std::optional<Layout> common_layout(NodeList operands);
+
+// Returns the product of the sizes; nothing if one is symbolic or the product overflows.
+std::optional<std::int64_t> constant_product(NodeList sizes);
+
+// Returns whether the view consists of movement ops over the memory.
+bool is_view_of(const Node* view, const Node* memory);
 
 template <class F>
 UOp for_each_part(const Layout& layout, F part) {

@@ -128,12 +128,9 @@ bool stays_in_parts(const UOp& view, const UOp& tensor) {
   Arena arena;
   const std::vector<UOp> found = in_parts({view, tensor}, arena);
   if (found[0]->op() != Op::Multi) return true;
-  const NodeList parts = found[1]->src();
-  return std::ranges::all_of(found[0]->src(), [&](const Node* node) {
-    while (std::ranges::find(parts, node) == parts.end() &&
-           info(node->op()).cls == OpClass::Movement)
-      node = node->src(0);
-    return std::ranges::find(parts, node) != parts.end();
+  return std::ranges::all_of(found[0]->src(), [&](const Node* part) {
+    return std::ranges::any_of(found[1]->src(),
+                               [&](auto memory) { return is_view_of(part, memory); });
   });
 }
 

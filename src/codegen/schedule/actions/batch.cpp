@@ -5,12 +5,11 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
 
 #include "batch.h"
 #include "fill_in_place.h"
+#include "fills.h"
 #include "kernel_loops.h"
 #include "stores.h"
 
@@ -25,19 +24,14 @@ constexpr int bytes_of_line = 64;
 // Whether the node is a BUFFER once a single STORE, with or without loops, has filled it, rather
 // than memory that a loop carries.
 bool is_filled(const Node* node) {
-  if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
-    return false;
-  const Node* fill = node->src(1);
-  return OpSet{Op::End, Op::Store}.contains(fill->op()) &&
-         (fill->op() == Op::Store || fill->src(0)->op() == Op::Store);
+  return only_store_into(node) != nullptr && node->src(0)->op() == Op::Buffer;
 }
 
-// The filled buffers that depend on the range, sources before users.
-std::vector<const Node*> filled_in_iterations(const Node* kernel, const Node* range) {
-  std::vector<const Node*> found;
-  for (const Node* node : toposort(kernel))
-    if (is_filled(node) && changes_with(node, range)) found.push_back(node);
-  return found;
+// Whether some filled buffer depends on the range.
+bool fills_memory(const Node* kernel, const Node* range) {
+  return std::ranges::any_of(toposort(kernel), [&](const Node* node) {
+    return is_filled(node) && changes_with(node, range);
+  });
 }
 
 // Returns a REDUCE in the body of the loop that does not depend on all loops of the closer, so that
@@ -48,43 +42,24 @@ const Node* sum_in_iterations(const Node* closer, const Node* range) {
   const auto below = nodes_below({closer->src(0)}, [](const Node* node) {
     return node->op() == Op::After ? node->src().first(1) : node->src();
   });
-  const auto changes = [&](const Node* node) {
-    return std::ranges::any_of(own, [&](auto other) { return changes_with(node, other); });
+  const auto is_filled_inside = [&](const Node* part) {
+    return is_filled(part) && changes_with_one_of(part, own);
   };
-  for (const Node* node : toposort(closer)) {
-    if (node->op() != Op::Reduce || !changes_with(node, range)) continue;
-    if (std::ranges::find(below, node) == below.end()) continue;
-    const std::vector<const Node*> parts = toposort(node);
-    if (std::ranges::any_of(parts, [&](auto part) { return is_filled(part) && changes(part); }))
-      continue;
-    if (std::ranges::any_of(own, [&](auto other) { return !changes_with(node, other); }))
+  for (const Node* node : toposort(closer))
+    if (node->op() == Op::Reduce && changes_with(node, range) && has_node(below, node) &&
+        !changes_with_each_of(node, own) && std::ranges::none_of(toposort(node), is_filled_inside))
       return node;
-  }
   return nullptr;
-}
-
-std::vector<UOp> around(const Node* node, const std::vector<UOp>& without) {
-  std::vector<UOp> ranges;
-  for (const Node* range : node->ranges())
-    if (std::ranges::none_of(without, [&](const UOp& own) { return own.node() == range; }))
-      ranges.emplace_back(range);
-  return ranges;
-}
-
-double bytes_of(const Node* buffer) {
-  double bytes = static_cast<double>(buffer->dtype().bytes());
-  for (const Node* size : buffer->dims()) bytes *= static_cast<double>(size->bounds().hi);
-  return bytes;
 }
 
 // Returns the dimensions of a batch: the iterations, then those of `buffer`. Rows are one cache
 // line longer if successive iterations would otherwise map to few cache sets.
 std::vector<UOp> batch_dims(const Node* iterations, const Node* buffer) {
-  std::vector<UOp> sizes{UOp(iterations)};
-  for (const Node* size : buffer->dims()) sizes.emplace_back(size);
+  std::vector<UOp> sizes = list_of(buffer->dims());
+  sizes.emplace(sizes.begin(), iterations);
   const auto is_row = [](const UOp& size) { return size->lo() > 1; };
   const auto row = std::find_if(sizes.rbegin(), sizes.rend(), is_row);
-  if (row != sizes.rend() && std::fmod(bytes_of(buffer), bytes_of_way) == 0)
+  if (row != sizes.rend() && std::fmod(bytes_of_memory(buffer), bytes_of_way) == 0)
     *row = const_int((*row)->lo() + bytes_of_line / buffer->dtype().bytes());
   return sizes;
 }
@@ -93,8 +68,7 @@ std::vector<UOp> batch_dims(const Node* iterations, const Node* buffer) {
 bool shares_reads(const Node* sum, const Node* range) {
   const auto is_shared = [&](const Node* node) {
     return node->op() == Op::Load && !changes_with(node, range) &&
-           std::ranges::any_of(sum->src().subspan(1),
-                               [&](auto own) { return changes_with(node, own); });
+           changes_with_one_of(node, sum->src().subspan(1));
   };
   return sum->op() == Op::Reduce && changes_with(sum, range) &&
          std::ranges::any_of(toposort(sum->src(0)), is_shared);
@@ -105,7 +79,11 @@ bool shares_reads(const Node* sum, const Node* range) {
 void KernelLoops::batch(const Action& action) {
   if (closer_of(loop(action.name))->op() != Op::End) refuse(action, "it is not an output loop");
   tile(action);
-  const Node* range = rename_inner(action.name);
+  std::string& inner = order_[position(action.name) + 1];
+  const UOp batched = loops_.extract(inner).mapped();
+  inner = free_name("b");  // all loops over a batch are named b0, b1 ...
+  loops_.emplace(inner, batched);
+  const Node* range = batched.node();
   for (const Node* node : toposort(kernel_.node())) {
     const bool is_memory = node->op() == Op::After && storage_of(node)->op() == Op::Buffer;
     const bool begins = is_memory && node->src(1)->op() == Op::Range;
@@ -114,20 +92,19 @@ void KernelLoops::batch(const Action& action) {
     if (node->op() == Op::Reduce && node->dtype().is_void() && changes_with(node, range))
       refuse(action, "a reduction in its iterations reduces a tuple");
   }
-  if (filled_in_iterations(kernel_.node(), range).empty())
-    refuse(action, "no memory is filled in its iterations");
+  if (!fills_memory(kernel_.node(), range)) refuse(action, "no memory is filled in its iterations");
   std::vector<UOp> iterations{UOp(range)};
   while (const Node* node = filled_or_summed_in(range))
-    iterations.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})[0]
+    iterations.push_back(node->op() == Op::Reduce ? batch_sum(node, std::vector{range})[0]
                                                   : batch_memory(node, range));
   for (const UOp& iteration : iterations) {
     const Node* closer = closer_of(iteration.node());
     while (const Node* sum = sum_in_iterations(closer, iteration.node())) {
-      std::vector<UOp> inside;
+      std::vector<const Node*> inside;
       for (const Node* other : closer->src().subspan(1))
         if (changes_with(sum, other) &&
             (iteration.node() == other || comes_before(iteration.node(), other)))
-          inside.emplace_back(other);
+          inside.push_back(other);
       batch_sum(sum, inside);
       closer = closer_of(iteration.node());
     }
@@ -139,31 +116,28 @@ void KernelLoops::batch(const Action& action) {
 // readers in each iteration index its own part. Returns the new loop.
 UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
   const Node *buffer = ready->src(0), *fill = ready->src(1);
-  const bool is_loop = fill->op() == Op::End;
+  const NodeList filling = fill->op() == Op::End ? fill->src().subspan(1) : NodeList{};
   const UOp own = weft::range(UOp(range->src(0)), fresh_id().value);
-  const UOp store = substitute(UOp(is_loop ? fill->src(0) : fill), {{range, own}});
-
+  const UOp store = substitute(UOp(only_store_into(ready)), {{range, own}});
   const UOp memory = make(Op::Buffer, batch_dims(range->src(0), buffer), buffer->dtype(),
                           BufferArg{fresh_id(), buffer->arg<BufferArg>().space});
-  const UOp begin = with_list(Op::After, memory, around(ready, {UOp(range)}));
-
+  const UOp begin = with_list(Op::After, memory, loops_outside(ready, std::vector{range}));
   const auto place_of = [](const UOp& in, const UOp& iteration, const Node* index) {
-    std::vector<UOp> src{in, UOp(index->src(1)), iteration};
-    for (const Node* at : index->src().subspan(2)) src.emplace_back(at);
+    std::vector<UOp> src = list_of(index->src());
+    src[0] = in;
+    src.insert(src.begin() + 2, iteration);
     return make(Op::Index, src);
   };
-  std::vector<UOp> stored = list_of(store->src());
-  stored[0] = place_of(begin, own, store->src(0));
-  std::vector<UOp> loops{own};
-  if (is_loop)
-    for (const Node* loop : fill->src().subspan(1)) loops.emplace_back(loop);
-  const UOp now = make(Op::After, {memory, with_list(Op::End, with_sources(store, stored), loops)});
+  const UOp stored = with_first_source(store, place_of(begin, own, store->src(0)));
+  std::vector<UOp> loops = list_of(filling);
+  loops.insert(loops.begin(), own);
+  const UOp now = make(Op::After, {memory, with_list(Op::End, stored, loops)});
 
   Substitution readers;
   for (const Node* node : toposort(kernel_.node()))
     if (node->op() == Op::Index && node->src(0) == ready)
       readers.emplace(node, place_of(now, UOp(range), node));
-  name_batch(own, is_loop ? fill->src(1) : nullptr);
+  add_loop(find_loop(filling.empty() ? nullptr : filling[0]), free_name("b"), own);
   kernel_ = substitute(kernel_, readers);
   return own;
 }
@@ -183,45 +157,11 @@ const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
 
 // Materialises the sum in scratch memory, with a dimension and a loop for each of the loops
 // `inside`. Returns the new loops.
-std::vector<UOp> KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
-  std::vector<UOp> loops;
-  Substitution fresh;
-  for (const UOp& other : inside) {
-    loops.push_back(weft::range(UOp(other->src(0)), fresh_id().value));
-    fresh.emplace(other.node(), loops.back());
-  }
-  const UOp memory = memory_for(loops, sum->dtype(), Space::Scratch);
-  const UOp place = place_in(with_list(Op::After, memory, around(sum, inside)), loops);
-  const UOp filled = make(
-      Op::After, {memory, with_list(Op::End, store_at(place, substitute(UOp(sum), fresh)), loops)});
-  for (const UOp& own : loops) name_batch(own, sum->src(1));
-  replace(sum, make(Op::Load, {place_in(filled, inside)}));
-  return loops;
-}
-
-std::string KernelLoops::batch_name() const {
-  int number = 0;
-  while (loops_.contains(fmt::format("b{}", number))) ++number;
-  return fmt::format("b{}", number);
-}
-
-// Renames the loop that the tile has split off: all loops over a batch are named b0, b1 ...
-const Node* KernelLoops::rename_inner(const std::string& tiled) {
-  const std::string name = batch_name();
-  std::string& inner = order_[position(tiled) + 1];
-  auto named = loops_.extract(inner);
-  named.key() = name;
-  inner = name;
-  return loops_.insert(std::move(named)).position->second.node();
-}
-
-// Names a loop and inserts it directly outside of `inside`, or innermost if that is null.
-void KernelLoops::name_batch(const UOp& own, const Node* inside) {
-  const std::string name = batch_name();
-  const auto at =
-      std::ranges::find_if(order_, [&](const std::string& known) { return loop(known) == inside; });
-  order_.insert(at, name);
-  loops_.emplace(name, own);
+std::vector<UOp> KernelLoops::batch_sum(const Node* sum, NodeList inside) {
+  const FilledMemory filled = computed_before(sum, inside);
+  for (const UOp& own : filled.loops) add_loop(find_loop(sum->src(1)), free_name("b"), own);
+  replace(sum, filled.read_at(list_of(inside)));
+  return filled.loops;
 }
 
 namespace {
@@ -229,36 +169,27 @@ namespace {
 // Whether a batch of the loop may pay off: its size is constant, its iterations fill memory, and a
 // sum reads the same data in all of them.
 bool may_be_batch(const Node* kernel, const Node* range) {
-  const std::vector<const Node*> nodes = toposort(kernel);
-  return range->src(0)->is_const() && !filled_in_iterations(kernel, range).empty() &&
-         std::ranges::any_of(nodes, [&](auto node) { return shares_reads(node, range); });
+  return range->src(0)->is_const() && fills_memory(kernel, range) &&
+         std::ranges::any_of(toposort(kernel),
+                             [&](auto node) { return shares_reads(node, range); });
 }
 
-// Returns the indices of those loops of the kernel's only END in whose iterations memory is filled,
-// outermost first. Returns none if the kernel has several effects.
-std::vector<std::size_t> loops_that_fill(const Node* kernel) {
-  std::vector<std::size_t> found;
-  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
-  for (std::size_t i = 1; i < kernel->src(0)->size(); ++i)
-    if (!filled_in_iterations(kernel, kernel->src(0)->src(i)).empty()) found.push_back(i - 1);
-  return found;
-}
-
-// Returns those, and the loops that a sum depends on if it is independent of some other loop.
-std::vector<std::size_t> loops_with_more_inside(const Node* kernel) {
+// Returns the indices of those loops of the kernel's only END for which the test holds, outermost
+// first. Returns none if the kernel has several effects.
+template <class Test>
+std::vector<std::size_t> output_loops_where(const Node* kernel, const Test& test) {
   std::vector<std::size_t> found;
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
   const NodeList own = kernel->src(0)->src().subspan(1);
-  std::vector<const Node*> sums;
-  for (const Node* node : toposort(kernel))
-    if (node->op() == Op::Reduce &&
-        std::ranges::any_of(own, [&](auto range) { return !changes_with(node, range); }))
-      sums.push_back(node);
   for (std::size_t i = 0; i < own.size(); ++i)
-    if (!filled_in_iterations(kernel, own[i]).empty() ||
-        std::ranges::any_of(sums, [&](auto sum) { return changes_with(sum, own[i]); }))
-      found.push_back(i);
+    if (test(own[i])) found.push_back(i);
   return found;
+}
+
+// Whether the sum depends on this loop of the kernel's END, but not on all of them.
+bool is_sum_in_fewer_loops(const Node* sum, const Node* end, const Node* range) {
+  return sum->op() == Op::Reduce && changes_with(sum, range) &&
+         !changes_with_each_of(sum, end->src().subspan(1));
 }
 
 Action order_of(const std::vector<std::size_t>& loops) {
@@ -270,7 +201,12 @@ Action order_of(const std::vector<std::size_t>& loops) {
 }  // namespace
 
 Schedule order_filling_loops_outermost(const Node* kernel) {
-  std::vector<std::size_t> order = loops_with_more_inside(kernel);
+  std::vector<std::size_t> order = output_loops_where(kernel, [&](const Node* range) {
+    return fills_memory(kernel, range) ||
+           std::ranges::any_of(toposort(kernel), [&](const Node* node) {
+             return is_sum_in_fewer_loops(node, kernel->src(0), range);
+           });
+  });
   if (order.empty() || order.back() + 1 == order.size()) return {};
   for (std::size_t i = 0; i + 1 < kernel->src(0)->size(); ++i)
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);
@@ -281,7 +217,8 @@ Schedule order_filling_loops_outermost(const Node* kernel) {
 // outside.
 std::vector<Schedule> batch_schedules(const Node* kernel) {
   std::vector<Schedule> found;
-  std::vector<std::size_t> order = loops_that_fill(kernel);
+  std::vector<std::size_t> order =
+      output_loops_where(kernel, [&](const Node* range) { return fills_memory(kernel, range); });
   const auto range_of = [&](std::size_t loop) { return kernel->src(0)->src(loop + 1); };
   const auto at = std::ranges::find_if(order.rbegin(), order.rend(), [&](auto loop) {
     return may_be_batch(kernel, range_of(loop));

@@ -4,10 +4,11 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
+
+#include "fills.h"
 
 namespace weft {
 namespace {
@@ -18,36 +19,30 @@ struct Filling {
 };
 
 std::optional<Filling> filling_of(const Node* node) {
-  if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
+  const Node* store = only_store_into(node);
+  if (store == nullptr || store->size() != 2 || node->src(0)->op() != Op::Buffer ||
+      node->src(1)->op() != Op::End)
     return std::nullopt;
-  const Node* end = node->src(1);
-  if (end->op() != Op::End || end->src(0)->op() != Op::Store || end->src(0)->size() != 2)
-    return std::nullopt;
-  return Filling{node, node->src(0), end, end->src(0)->src(0), end->src(0)->src(1)};
+  return Filling{node, node->src(0), node->src(1), store->src(0), store->src(1)};
 }
 
-bool is_read_by(const std::vector<const Node*>& nodes, const Node* ready) {
-  return std::ranges::any_of(nodes, [&](const Node* node) {
-    return std::ranges::find(node->src(), ready) != node->src().end();
-  });
+std::ptrdiff_t users_of(const Node* source, const std::vector<const Node*>& nodes) {
+  return std::ranges::count_if(nodes, [&](auto node) { return has_node(node->src(), source); });
 }
 
 // Whether the loops of `into` read the memory only before they begin, or at the element that the
 // same iteration stores.
 bool reads_before(const Node* ready, const Filling& into) {
   const NodeList to = into.place->src().subspan(2);
-  const auto is_there_before = [&](const Node* node) {
-    return std::ranges::all_of(node->ranges(),
-                               [&](auto range) { return changes_with(into.ready, range); });
-  };
   std::vector<const Node*> stored{into.value};
   stored.insert(stored.end(), into.place->src().begin() + 1, into.place->src().end());
   const auto beside = nodes_below(
       stored, [](const Node* node) { return node->op() == Op::After ? NodeList{} : node->src(); });
   return std::ranges::all_of(beside, [&](const Node* node) {
     if (node == ready) return true;
-    if (node->op() == Op::After && depends_on(node, ready)) return is_there_before(node);
-    if (std::ranges::find(node->src(), ready) == node->src().end()) return true;
+    if (node->op() == Op::After && depends_on(node, ready))
+      return changes_with_each_of(into.ready, node->ranges());  // it is there before the loops
+    if (!has_node(node->src(), ready)) return true;
     return node->op() == Op::Index && std::ranges::equal(node->src().subspan(2), to);
   });
 }
@@ -94,35 +89,29 @@ bool is_the_last(const Filling& filling, const std::vector<const Node*>& nodes) 
 // the loops of `into` or runs before them.
 std::optional<Filling> memory_for_filling(const Filling& into, const Node* kernel,
                                           const std::vector<const Node*>& nodes) {
-  std::vector<Filling> alike;
-  for (const Node* node : toposort(into.value))
-    if (const auto from = filling_of(node); from && are_alike(*from, into)) alike.push_back(*from);
-  if (alike.empty()) return std::nullopt;
-  const std::vector<const Node*> elsewhere = nodes_below(
-      {kernel}, [&](const Node* node) { return node == into.end ? NodeList{} : node->src(); });
-  const auto found = std::ranges::find_if(alike, [&](const Filling& from) {
-    return begins_anew(from) && is_the_last(from, nodes) && !is_read_by(elsewhere, from.ready) &&
-           reads_before(from.ready, into);
-  });
-  return found == alike.end() ? std::nullopt : std::optional(*found);
+  for (const Node* node : toposort(into.value)) {
+    const auto from = filling_of(node);
+    if (!from || !are_alike(*from, into) || !begins_anew(*from) || !is_the_last(*from, nodes))
+      continue;
+    const std::vector<const Node*> elsewhere = nodes_below(
+        {kernel}, [&](const Node* other) { return other == into.end ? NodeList{} : other->src(); });
+    if (users_of(from->ready, elsewhere) == 0 && reads_before(from->ready, into)) return from;
+  }
+  return std::nullopt;
 }
 
-struct InPlace {
-  Filling into, from;
-};
+using IntoAndFrom = std::pair<Filling, Filling>;
 
 // Returns the first pair. Adds buffers for which there is none to `others`; later replacements do
 // not change that.
-std::optional<InPlace> first_in_place(const Node* kernel, std::set<const Node*>& others) {
+std::optional<IntoAndFrom> first_in_place(const Node* kernel, std::set<const Node*>& others) {
   const std::vector<const Node*> nodes = toposort(kernel);
   for (const Node* node : nodes) {
     const auto into = filling_of(node);
     if (!into || others.contains(node)) continue;
-    const bool is_alone = std::ranges::count_if(nodes, [&](const Node* user) {
-                            return std::ranges::find(user->src(), into->end) != user->src().end();
-                          }) == 1;
-    if (is_alone && stores_each_once(*into) && !filling_of(into->place->src(0)))
-      if (const auto from = memory_for_filling(*into, kernel, nodes)) return InPlace{*into, *from};
+    if (users_of(into->end, nodes) == 1 && stores_each_once(*into) &&
+        !filling_of(into->place->src(0)))
+      if (const auto from = memory_for_filling(*into, kernel, nodes)) return {{*into, *from}};
     others.insert(node);
   }
   return std::nullopt;
@@ -137,9 +126,8 @@ UOp reuse_buffers(const UOp& kernel) {
     const auto& [into, from] = *next;
     std::vector<UOp> place = list_of(into.place->src());
     place[0] = UOp(from.ready);
-    std::vector<UOp> loops;
-    for (const Node* range : into.end->src().subspan(1)) loops.emplace_back(range);
-    const UOp end = with_list(Op::End, store_at(make(Op::Index, place), UOp(into.value)), loops);
+    const UOp end = with_list(Op::End, store_at(make(Op::Index, place), UOp(into.value)),
+                              list_of(into.end->src().subspan(1)));
     result = substitute(result, {{into.ready, make(Op::After, {UOp(from.buffer), end})}});
   }
   return result;

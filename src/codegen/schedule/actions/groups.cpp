@@ -4,6 +4,7 @@
 #include <map>
 #include <ranges>
 
+#include "common/loops.h"
 #include "groups.h"
 #include "kernel_loops.h"
 
@@ -37,22 +38,8 @@ Substitution delinearise(const UOp& number, const std::vector<UOp>& ranges) {
 
 }  // namespace
 
-std::vector<UOp> iterations_around(const UOp& value, const std::vector<UOp>& own) {
-  std::vector<UOp> around;
-  for (const Node* range : value->ranges())
-    if (!is_parallel(range->arg<RangeArg>().kind) &&
-        std::ranges::none_of(own, [&](const UOp& other) { return other.node() == range; }))
-      around.emplace_back(range);
-  return around;
-}
-
 std::vector<UOp> KernelLoops::items() const {
-  std::vector<UOp> items;
-  for (const std::string& name : order_)
-    if (const UOp& range = loops_.find(name)->second;
-        range->arg<RangeArg>().kind == LoopKind::Local)
-      items.push_back(range);
-  return items;
+  return list_of(loops_where(is_range<LoopKind::Local>));
 }
 
 // Neighbouring items fill neighbouring elements, in a loop with as many iterations as all items
@@ -85,9 +72,7 @@ std::map<BarrierKey, std::vector<const Node*>> barriers_of(const Node* kernel) {
     const bool waits = node->op() == Op::Barrier;
     before.set(node, most + waits);
     if (!waits) continue;
-    std::vector<const Node*> loops;
-    for (const UOp& range : iterations_around(UOp(node), {})) loops.push_back(range.node());
-    barriers[{most, loops}].push_back(node);
+    barriers[{most, nodes_of(iterations_around(UOp(node)))}].push_back(node);
   }
   return barriers;
 }

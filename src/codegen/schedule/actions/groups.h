@@ -1,8 +1,7 @@
 // Shared memory of a work-group, and the barriers that synchronise access to it.
 #pragma once
 
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
+#include "fills.h"
 
 namespace weft {
 
@@ -11,7 +10,11 @@ inline UOp group_barrier(const std::vector<UOp>& what) {
 }
 
 // Returns the loops around a value, except `own` and parallel ones.
-std::vector<UOp> iterations_around(const UOp& value, const std::vector<UOp>& own);
+inline std::vector<UOp> iterations_around(const UOp& value, const std::vector<UOp>& own = {}) {
+  std::vector<UOp> around = loops_outside(value.node(), nodes_of(own));
+  std::erase_if(around, [](const UOp& range) { return is_parallel(kind_of(range.node())); });
+  return around;
+}
 
 // A shared buffer that is filled in each iteration of the loops around it. Items fill it once all
 // have read its previous contents, and read it once all have filled it.

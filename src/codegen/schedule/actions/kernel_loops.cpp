@@ -6,19 +6,21 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
+#include "common/loops.h"
+#include "fills.h"
+
 namespace weft {
-namespace {
-
-constexpr OpSet closing{Op::End, Op::Reduce, Op::Stage};
-
-}  // namespace
 
 void refuse(const Action& action, std::string_view why) {
   user_error(fmt::format("schedule: '{}': {}", to_string({action}), why));
+}
+
+void check_sizes(const Action& action, NodeList loops) {
+  if (!std::ranges::all_of(loops, [](auto range) { return range->src(0)->is_const(); }))
+    refuse(action, "a size is not a constant");
 }
 
 void refuse_other_loops(std::string_view worker) {
@@ -38,8 +40,7 @@ std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
     if (effect->op() == Op::End) add('r', outer, effect);
   for (const Node* node : toposort(kernel)) {
     if (node->op() == Op::Reduce) add('k', inner, node);
-    const bool is_within = std::ranges::find(kernel->src(), node) == kernel->src().end();
-    if (node->op() == Op::End && is_within) add('s', filling, node);
+    if (node->op() == Op::End && !has_node(kernel->src(), node)) add('s', filling, node);
   }
   return loops;
 }
@@ -48,13 +49,15 @@ namespace {
 
 // Returns the reads of params that depend only on the given loops. Other reads are part of a STAGE
 // or of the remainder of a tile.
-std::vector<NamedRead> reads_within(const Node* kernel, const std::set<const Node*>& loops) {
+std::vector<NamedRead> reads_within(const Node* kernel, const std::vector<NamedLoop>& loops) {
+  NodeMap<bool> known;
+  for (const NamedLoop& loop : loops) known.set(loop.range, true);
   std::map<std::int32_t, std::vector<const Node*>> by_slot;
   for (const Node* node : toposort(kernel)) {
     if (node->op() != Op::Load) continue;
     const Node* storage = storage_of(node->src(0)->src(0));
     const bool is_within =
-        std::ranges::all_of(node->ranges(), [&](auto range) { return loops.contains(range); });
+        std::ranges::all_of(node->ranges(), [&](auto range) { return known.contains(range); });
     if (storage->op() == Op::Param && is_within)
       by_slot[storage->arg<ParamArg>().slot].push_back(node);
   }
@@ -70,16 +73,10 @@ std::vector<NamedRead> reads_within(const Node* kernel, const std::set<const Nod
 }  // namespace
 
 std::vector<NamedRead> reads_of_kernel(const Node* kernel) {
-  std::set<const Node*> loops;
-  for (const NamedLoop& loop : loops_of_kernel(kernel)) loops.insert(loop.range);
-  return reads_within(kernel, loops);
+  return reads_within(kernel, loops_of_kernel(kernel));
 }
 
-std::vector<NamedRead> KernelLoops::reads() const {
-  std::set<const Node*> loops;
-  for (const auto& [name, range] : loops_) loops.insert(range.node());
-  return reads_within(kernel_.node(), loops);
-}
+std::vector<NamedRead> KernelLoops::reads() const { return reads_within(kernel_.node(), names()); }
 
 // The loops of a user come before those of its sources: the user either encloses them or runs after
 // them.
@@ -94,7 +91,7 @@ KernelLoops::KernelLoops(const UOp& kernel) : kernel_(kernel) {
   for (const Node* effect : kernel->src())
     if (effect->op() == Op::End) add(effect);
   for (const Node* closer : closers() | std::views::reverse)
-    if (std::ranges::find(kernel->src(), closer) == kernel->src().end()) add(closer);
+    if (!has_node(kernel->src(), closer)) add(closer);
 }
 
 const Node* KernelLoops::loop(std::string_view name) const {
@@ -105,8 +102,8 @@ const Node* KernelLoops::loop(std::string_view name) const {
   return found->second.node();
 }
 
-const std::string& KernelLoops::name_of(const Node* range) const {
-  return *std::ranges::find(order_, range, [&](const std::string& name) { return loop(name); });
+KernelLoops::LoopIterator KernelLoops::find_loop(const Node* range) const {
+  return std::ranges::find(order_, range, [&](const std::string& name) { return loop(name); });
 }
 
 std::size_t KernelLoops::position(std::string_view name) const {
@@ -117,22 +114,39 @@ std::size_t KernelLoops::position(std::string_view name) const {
 std::vector<const Node*> KernelLoops::closers() const {
   std::vector<const Node*> result;
   for (const Node* node : toposort(kernel_.node()))
-    if (closing.contains(node->op()) && node->size() > 1) result.push_back(node);
+    if (OpSet{Op::End, Op::Reduce, Op::Stage}.contains(node->op()) && node->size() > 1)
+      result.push_back(node);
   return result;
 }
 
 const Node* KernelLoops::closer_of(const Node* range) const {
   for (const Node* node : closers())
-    if (std::ranges::find(node->src().subspan(1), range) != node->src().end()) return node;
+    if (has_node(node->src().subspan(1), range)) return node;
   internal_error("schedule: nothing closes a loop of the kernel");
 }
 
 bool KernelLoops::comes_before(const Node* range, const Node* other) const {
-  const auto place = [&](const Node* node) {
-    return std::ranges::find(order_, node, [&](const std::string& name) { return loop(name); });
-  };
-  const auto first = place(range), second = place(other);
-  return second != order_.end() && first < second;
+  const LoopIterator second = find_loop(other);
+  return second != order_.end() && find_loop(range) < second;
+}
+
+std::vector<const Node*> KernelLoops::loops_where(
+    const std::function<bool(const Node*)>& test) const {
+  std::vector<const Node*> loops;
+  for (const std::string& name : order_)
+    if (const Node* range = loop(name); test(range)) loops.push_back(range);
+  return loops;
+}
+
+std::string KernelLoops::free_name(std::string_view prefix, int number) const {
+  while (loops_.contains(fmt::format("{}{}", prefix, number))) ++number;
+  return fmt::format("{}{}", prefix, number);
+}
+
+KernelLoops::LoopIterator KernelLoops::add_loop(LoopIterator at, const std::string& name,
+                                                const UOp& range) {
+  loops_.emplace(name, range);
+  return order_.insert(at, name);
 }
 
 void KernelLoops::reorder(const Action& action) {
@@ -148,11 +162,9 @@ void KernelLoops::swap(const Action& action) {
 }
 
 void KernelLoops::sort(const Node* closer) {
-  std::vector<UOp> src{UOp(closer->src(0))};
-  for (const Node* range : closer->src().subspan(1)) src.emplace_back(range);
-  std::sort(src.begin() + 1, src.end(),
-            [&](const UOp& a, const UOp& b) { return comes_before(a.node(), b.node()); });
-  replace(closer, with_sources(UOp(closer), src));
+  std::vector<UOp> loops = list_of(closer->src().subspan(1));
+  std::ranges::sort(loops, [&](auto& a, auto& b) { return comes_before(a.node(), b.node()); });
+  replace(closer, closed_over(UOp(closer), UOp(closer->src(0)), loops));
 }
 
 namespace {
@@ -168,7 +180,7 @@ constexpr Workers known_workers[] = {{LoopKind::Thread, "thread", "threads", 1},
                                      {LoopKind::Local, "work-item", "work-items", 3}};
 
 const Workers* workers_of(const Node* range) {
-  const auto* found = std::ranges::find(known_workers, range->arg<RangeArg>().kind, &Workers::kind);
+  const auto* found = std::ranges::find(known_workers, kind_of(range), &Workers::kind);
   return found == std::end(known_workers) ? nullptr : found;
 }
 
@@ -195,8 +207,7 @@ void KernelLoops::check_workers() const {
     if (static_cast<std::size_t>(std::ranges::count(seen, workers)) > workers->axes)
       user_error(fmt::format("schedule: {} split {}, but they can split at most {} of the loops",
                              workers->all, name, workers->axes));
-    if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
-        closer_of(range) != kernel_->src(0))
+    if (kernel_->size() != 1 || closer_of(range) != kernel_->src(0))
       refuse_other_loops(workers->one);
     if (!writes_are_disjoint(kernel_->src(0), range))
       user_error(fmt::format("schedule: the {} that split {} would write to the same place",
@@ -213,7 +224,7 @@ bool iterations_run_loops(const Node* closer, const Node* range) {
 void KernelLoops::check_kinds() const {
   check_workers();
   for (const auto& [name, range] : loops_)
-    if (range->arg<RangeArg>().kind == LoopKind::Vector &&
+    if (kind_of(range.node()) == LoopKind::Vector &&
         iterations_run_loops(closer_of(range.node()), range.node()))
       user_error(fmt::format("schedule: a staged value differs between the lanes of {}", name));
 }

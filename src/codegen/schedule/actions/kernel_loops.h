@@ -1,6 +1,7 @@
 // The kernel that actions transform, with its loops and reads by name.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,21 +39,23 @@ class KernelLoops {
   UOp finished();
 
  private:
-  // The two loops that a tile splits a loop into, and the index of that loop in terms of them.
-  struct Tiles {
-    UOp outer, inner, place;
-  };
-
   const Node* loop(std::string_view name) const;
-  const std::string& name_of(const Node* range) const;
+  using LoopIterator = std::vector<std::string>::const_iterator;  // in order_
+  LoopIterator find_loop(const Node* range) const;                // the end if the loop has no name
+  const std::string& name_of(const Node* range) const { return *find_loop(range); }
   std::size_t position(std::string_view name) const;
   std::vector<const Node*> closers() const;
   bool comes_before(const Node* range, const Node* other) const;
+  // Returns the loops for which the test holds, outermost first.
+  std::vector<const Node*> loops_where(const std::function<bool(const Node*)>& test) const;
+  // Returns the first name PREFIX`number`, PREFIX`number + 1` ... that no loop has.
+  std::string free_name(std::string_view prefix, int number = 0) const;
+  // Names a loop, directly outside of the one at `at`, and returns its place.
+  LoopIterator add_loop(LoopIterator at, const std::string& name, const UOp& range);
 
-  Tiles tiles_of(const Action& action, const Node* range) const;
-  void add_inner(const std::string& name, const Tiles& tiles);
+  void add_inner(const std::string& name, const UOp& outer, const UOp& inner);
   void pad_to(const std::string& name, std::int64_t count);
-  void refuse_if_carrying(const Action& action) const;
+  void refuse_if_carrying(const Action& action, const std::string& name) const;
   void pad(const Action& action);
   void tile(const Action& action);
   void merge(const Action& action);
@@ -62,7 +65,6 @@ class KernelLoops {
   void swap(const Action& action);
   void stage(const Action& action);
   void stage_value(const Action& action);
-  void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
   void stage_all();
   std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
   UOp stage_read(const Action& action, const Node* load);
@@ -87,19 +89,16 @@ class KernelLoops {
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
   UOp batch_memory(const Node* ready, const Node* range);
-  std::vector<UOp> batch_sum(const Node* sum, const std::vector<UOp>& inside);
+  std::vector<UOp> batch_sum(const Node* sum, NodeList inside);
   const Node* filled_or_summed_in(const Node* range) const;
-  std::string batch_name() const;
-  const Node* rename_inner(const std::string& tiled);
-  void name_batch(const UOp& own, const Node* inside);
   const Node* carrying_loop(const Action& action, const Staged& staged) const;
   std::vector<UOp> loops_around(const Node* range) const;
   Staged rotating_buffer(const Action& action, const Staged& staged);
   void nest_carrying_loops();
   void join_barriers();
   void group(const Action& action);
+  std::vector<UOp> items_closed_by(Op op) const;
   void share_reductions();
-  void refuse_nested_sharing() const;
   UOp output_items_for(const UOp& own) const;
   void share_reduction(const std::string& name, const UOp& own);
   void add_shared_loop(const std::string& name);
@@ -143,6 +142,8 @@ UOp next_place(const Node* load, const Node* range);
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);
 
 [[noreturn]] void refuse(const Action& action, std::string_view why);
+// Refuses loops of symbolic size.
+void check_sizes(const Action& action, NodeList loops);
 [[noreturn]] void refuse_other_loops(std::string_view worker);
 
 }  // namespace weft

@@ -10,14 +10,12 @@
 #include <optional>
 #include <vector>
 
-#include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+
+#include "fills.h"
 
 namespace weft {
 namespace {
-
-bool is_plain(LoopKind kind) { return kind == LoopKind::Loop || kind == LoopKind::Reduce; }
 
 struct Pair {
   const Node *outer, *inner;
@@ -27,19 +25,12 @@ struct Pair {
 bool is_mergeable(const Node* outer, const Node* inner) {
   return outer->op() == Op::Range && inner->op() == Op::Range && outer != inner &&
          outer->src(0)->is_const() && inner->src(0)->is_const() &&
-         kind_of(outer) == kind_of(inner) && is_plain(kind_of(outer));
+         kind_of(outer) == kind_of(inner) && is_plain_loop(outer);
 }
 
-// Returns the size of a dimension; null if it is unknown.
-const Node* size_of(const Node* storage, std::size_t dimension) {
-  if (storage->op() == Op::Param) return storage->dims()[dimension];
-  const Node* loop = storage->src(dimension + 1);
-  return loop->op() == Op::Range ? loop->src(0) : nullptr;
-}
-
+// Whether a dimension may be merged with the next one.
 bool may_be_joined(const Node* storage, std::size_t dimension) {
   if (storage->op() == Op::Param) return storage->dims()[dimension]->is_const();
-
   return storage->op() == Op::Stage && storage->arg<StageArg>().layout.empty() &&
          is_mergeable(storage->src(dimension + 1), storage->src(dimension + 2));
 }
@@ -108,7 +99,7 @@ class Merging {
   bool join_stage(const Node* stage, const Pair& pair) {
     const NodeList own = stage->src().subspan(1);
     const auto at = std::ranges::find(own, pair.outer);
-    if (at == own.end()) return std::ranges::find(own, pair.inner) == own.end();
+    if (at == own.end()) return !has_node(own, pair.inner);
     const auto d = static_cast<std::size_t>(at - own.begin());
     return d + 1 < own.size() && own[d + 1] == pair.inner && may_be_joined(stage, d) &&
            join(stage, d);
@@ -120,16 +111,15 @@ class Merging {
     const Node* storage = index->src(0);
     const NodeList at = index->src().subspan(2);
     const auto d = static_cast<std::size_t>(std::ranges::find(at, pair.outer) - at.begin());
+    const auto changes = [&](const Node* node) {
+      return changes_with(node, pair.outer) || changes_with(node, pair.inner);
+    };
     if (d + 1 >= at.size() || at[d + 1] != pair.inner || !may_be_joined(storage, d) ||
-        size_of(storage, d + 1) != pair.inner->src(0))
+        std::ranges::count_if(index->src(), changes) != 2)
       return std::nullopt;
-    for (std::size_t i = 0; i < index->size(); ++i) {
-      const bool is_one_of_them = i == d + 2 || i == d + 3;
-      const Node* other = index->src(i);
-      if (!is_one_of_them && (changes_with(other, pair.outer) || changes_with(other, pair.inner)))
-        return std::nullopt;
-    }
-    return d;
+    const Node* size =
+        storage->op() == Op::Param ? storage->dims()[d + 1] : storage->src(d + 2)->src(0);
+    return size == pair.inner->src(0) ? std::optional(d) : std::nullopt;
   }
 
   // Merges two dimensions of the memory. Adds the loops that index them, and those that fill a

@@ -1,20 +1,20 @@
 // PREFETCH: brings what the next iteration of a loop reads into the caches while this one computes.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
-#include <utility>
 
 #include <fmt/core.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "common/loops.h"
+#include "fills.h"
 #include "kernel_loops.h"
 #include "schedule/search/nest_of.h"
 #include "schedule/search/share.h"
+#include "stores.h"
 
 namespace weft {
 namespace {
@@ -26,31 +26,14 @@ constexpr double min_window_accesses = 9;  // accesses per window
 // Whether the stored value depends on the load within one iteration, rather than through a REDUCE
 // or an AFTER.
 bool is_stored_beside(const Node* store, const Node* load) {
-  std::vector<const Node*> open{store->src(1)};
-  NodeMap<bool> seen;
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (node == load) return true;
-    if (seen.contains(node) || OpSet{Op::Reduce, Op::After}.contains(node->op())) continue;
-    seen.set(node, true);
-    open.insert(open.end(), node->src().begin(), node->src().end());
-  }
-  return false;
-}
-
-bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
-bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
-
-// Whether the indices are themselves loaded from memory.
-bool has_loaded_indices(const Node* place) {
-  return std::ranges::any_of(toposort(place->src().subspan(1)),
-                             [](const Node* node) { return node->op() == Op::Load; });
+  const auto beside = nodes_below({store->src(1)}, [](const Node* node) {
+    return OpSet{Op::Reduce, Op::After}.contains(node->op()) ? NodeList{} : node->src();
+  });
+  return has_node(beside, load);
 }
 
 bool is_lane_loop(const Node* range) {
-  const LoopKind kind = range->arg<RangeArg>().kind;
-  return kind == LoopKind::Vector || kind == LoopKind::Dot;
+  return kind_of(range) == LoopKind::Vector || kind_of(range) == LoopKind::Dot;
 }
 
 }  // namespace
@@ -70,8 +53,7 @@ UOp next_place(const Node* load, const Node* range) {
   Substitution at{{range, may_go_on ? UOp(range) + 1 : next_iteration(range)}};
   for (const Node* own : load->ranges())
     if (is_lane_loop(own)) at.emplace(own, const_int(0, own->dtype()));
-  std::vector<UOp> parts;
-  for (const Node* part : place->src()) parts.push_back(substitute(UOp(part), at));
+  std::vector<UOp> parts = list_of(substitute(UOp(place), at)->src());
   for (std::size_t i = 0; may_go_on && i < sizes.size(); ++i)
     if (changes_with(place->src(i + 2), range)) {
       const UOp last = UOp(sizes[i]) - 1;
@@ -93,19 +75,11 @@ std::vector<const Node*> reads_of(const Action& action, const std::vector<NamedR
   return loads.empty() ? std::vector{read_named(action, reads)} : loads;
 }
 
-// Whether the load depends only on loops around the store.
-bool is_in_its_loops(const Node* load, const Node* store) {
-  const NodeList open = store->ranges();
-  return std::ranges::all_of(
-      load->ranges(), [&](const Node* own) { return std::ranges::find(open, own) != open.end(); });
-}
-
 // Returns PREFETCHes of what the loads read in the next iteration, except what one of them reads in
 // this iteration.
 std::vector<UOp> prefetched(const std::vector<const Node*>& loads, const Node* range) {
   const auto places_of = [](const Node* place) {
-    const NodeList src = place->src().subspan(2);
-    return std::vector<const Node*>(src.begin(), src.end());
+    return std::vector(place->src().begin() + 2, place->src().end());
   };
   std::set<std::vector<const Node*>> now;
   for (const Node* load : loads) now.insert(places_of(load->src(0)));
@@ -131,7 +105,7 @@ void KernelLoops::prefetch(const Action& action) {
   const bool is_packed = std::ranges::any_of(stages_, [&](const Action& stage) {
     return stage.name == action.name && stage.space == Space::Constant;
   });
-  if (is_packed || std::ranges::any_of(load->ranges(), is_of_tile))
+  if (is_packed || std::ranges::any_of(load->ranges(), is_range<LoopKind::Mma>))
     return prefetched_.push_back(action);
   if (!changes_with(load, range)) refuse(action, "the next iteration reads the same data");
   std::vector<const Node*> stores;
@@ -140,35 +114,27 @@ void KernelLoops::prefetch(const Action& action) {
   if (stores.empty() && loads.size() > 1)
     refuse(action, "no store in the same iteration depends on these reads");
   if (stores.empty()) return prefetched_.push_back(action);
-  if (!is_plain(range))
+  if (kind_of(range) != LoopKind::Loop)
     refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
-  std::erase_if(loads, [&](const Node* each) { return !is_in_its_loops(each, stores[0]); });
+  std::erase_if(loads, [&](const Node* each) {  // those in loops that are not around the store
+    return !changes_with_each_of(stores[0], each->ranges());
+  });
   std::vector<UOp> src = list_of(stores[0]->src());
-  for (UOp& each : prefetched(loads, range)) src.push_back(std::move(each));
+  std::ranges::move(prefetched(loads, range), std::back_inserter(src));
   replace(stores[0], with_sources(UOp(stores[0]), src));
 }
-
-namespace {
-
-double bytes_of_memory(const Node* load) {
-  const Node* memory = storage_of(load->src(0)->src(0));
-  double bytes = static_cast<double>(memory->dtype().bytes());
-  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
-  return bytes;
-}
-
-}  // namespace
 
 // If several loops of an iteration read the same data, only the first of them reads it from memory.
 // If the last of them computes much, memory is idle meanwhile. A softmax of rows is an example.
 Schedule prefetch_next_reads(const KernelLoops& loops, const DeviceModel& machine) {
   const std::vector<NamedLoop> names = loops.names();
-  if (names.empty() || machine.memory.size() < 2 || !is_plain(names[0].range)) return {};
+  if (names.empty() || machine.memory.size() < 2 || kind_of(names[0].range) != LoopKind::Loop)
+    return {};
   const auto& [name, range] = names[0];
   const double kept = machine.memory[1].bytes;
   const auto from_memory = [&](const NamedRead& read) {
     const Node* memory = storage_of(read.load->src(0)->src(0));
-    const double bytes = bytes_of_memory(read.load);
+    const double bytes = bytes_of_memory(memory);
     const double in_iteration = bytes / static_cast<double>(range->src(0)->bounds().hi);
     return memory->op() == Op::Param && changes_with(read.load, range) && bytes > 2 * kept &&
            in_iteration > machine.page && in_iteration < kept / 4;

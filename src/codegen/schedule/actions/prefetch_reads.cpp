@@ -9,11 +9,10 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
+#include "common/loops.h"
+#include "fills.h"
 #include "kernel_loops.h"
 #include "schedule/tensor_instructions/mma_kernel.h"
 
@@ -25,9 +24,6 @@ constexpr std::int64_t most_to_write_in_iteration = 16;
 
 bool runs_in_order(const Node* range) {
   return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Thread;
-}
-bool is_repeated(const Node* range) {
-  return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Reduce;
 }
 std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
 
@@ -87,8 +83,7 @@ Counted counted(const std::vector<const Node*>& loops, std::int64_t lines, std::
 // Whether the read is of packed data or of rows of matrix tiles, whose lines are all prefetched.
 bool is_of_many_lines(const Node* load) {
   return storage_of(load->src(0)->src(0))->op() != Op::Param ||
-         std::ranges::any_of(load->ranges(),
-                             [](const Node* range) { return kind_of(range) == LoopKind::Mma; });
+         std::ranges::any_of(load->ranges(), is_range<LoopKind::Mma>);
 }
 
 }  // namespace
@@ -98,26 +93,19 @@ std::vector<const Node*> KernelLoops::repeated_inside(const Node* around, const 
   const std::vector<const Node*> all = closers();
   const Node* closer =
       *std::ranges::find_if(all, [&](const Node* node) { return depends_on(node, load); });
-  const NodeList own = closer->src().subspan(1);
-  std::vector<const Node*> loops;
-  for (const std::string& name : order_) {
-    const Node* range = loop(name);
-    const bool stands_in =
-        changes_with(closer, range) || std::ranges::find(own, range) != own.end();
-    if (comes_before(around, range) && is_repeated(range) && stands_in) loops.push_back(range);
-  }
-  return loops;
+  return loops_where([&](const Node* range) {
+    const bool is_around = changes_with(closer, range) || has_node(closer->src(), range);
+    return is_around && is_plain_loop(range) && comes_before(around, range);
+  });
 }
 
 namespace {
 
 UOp with_prefetched(const Node* load, const std::vector<UOp>& places) {
-  std::vector<UOp> read = list_of(load->src()), place = list_of(load->src(0)->src());
-  std::vector<UOp> memory{place[0]};
+  const UOp place(load->src(0));
+  std::vector<UOp> memory{place.src(0)};
   for (const UOp& each : places) memory.push_back(make(Op::Prefetch, {each}));
-  place[0] = make(Op::After, memory);
-  read[0] = with_sources(read[0], place);
-  return with_sources(UOp(load), read);
+  return with_first_source(UOp(load), with_first_source(place, make(Op::After, memory)));
 }
 
 }  // namespace
@@ -142,14 +130,11 @@ std::vector<UOp> KernelLoops::lines_in_iteration(const Action& action, const Nod
                                                  std::int64_t most,
                                                  const Substitution& iteration) const {
   const Node* around = loop(action.at);
-  std::vector<const Node*> inside;
-  for (const std::string& name : order_) {
-    if (!comes_before(around, loop(name)) || !changes_with(access, loop(name))) continue;
-    if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not a constant");
-    inside.push_back(loop(name));
-  }
-  for (const Node* range : repeated)
-    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
+  const std::vector<const Node*> inside = loops_where([&](const Node* range) {
+    return changes_with(access, range) && comes_before(around, range);
+  });
+  check_sizes(action, inside);
+  check_sizes(action, repeated);
   const AccessLines in_iteration(access, inside);
   const Counted now = counted(repeated, in_iteration.lines(), most);
   const std::int64_t share = now.share_of(in_iteration.lines());
@@ -190,7 +175,7 @@ void KernelLoops::prefetch_stores(const Action& action) {
   for (const Node* load : toposort(store)) {
     if (load->op() != Op::Load) continue;
     std::vector<const Node*> repeated = repeated_inside(around, load);
-    std::erase_if(repeated, [](const Node* range) { return kind_of(range) != LoopKind::Reduce; });
+    std::erase_if(repeated, std::not_fn(is_range<LoopKind::Reduce>));
     if (repeated.empty() || !changes_with(closer_of(repeated[0]), around)) continue;
     return replace(load, with_prefetched(load, lines_in_iteration(action, store, repeated,
                                                                   most_to_write_in_iteration, {})));

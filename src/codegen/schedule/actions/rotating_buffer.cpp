@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "fills.h"
 #include "groups.h"
 #include "kernel_loops.h"
 
@@ -23,22 +22,10 @@ struct RotatingBuffer {
   bool is_ahead = false;  // only later iterations read what an iteration adds
 };
 
-bool is_sequential(const Node* range) {
-  const LoopKind kind = range->arg<RangeArg>().kind;
-  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
-}
-
-// Returns the value over fresh ranges, because each RANGE is closed only once.
+// Returns the value over ranges of its own.
 Fill with_fresh_ranges(const Staged& staged) {
-  Fill fill;
-  Substitution fresh;
-  for (const UOp& range : staged.ranges) {
-    fill.ranges.push_back(range_like(range.node(), range->src(0)->lo()));
-    fresh.emplace(range.node(), fill.ranges.back());
-  }
-  fill.at = fill.ranges;
-  fill.value = substitute(staged.value, fresh);
-  return fill;
+  const LoopCopies own(nodes_of(staged.ranges));
+  return {own.copy_of(staged.value), own.loops, own.loops};
 }
 
 // The same for only `count` elements along a dimension, starting at `first`.
@@ -104,7 +91,7 @@ const Node* KernelLoops::carrying_loop(const Action& action, const Staged& stage
   const Node *range = loop(action.at), *closer = closer_of(range);
   if (!changes_with(staged.value.node(), range))
     refuse(action, fmt::format("it is the same in all iterations of {}", action.at));
-  if (!is_sequential(range))
+  if (!is_plain_loop(range))
     refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
   for (const Node* node : slice_of(staged.value.node(), range))
     if (OpSet{Op::After, Op::End, Op::Reduce}.contains(node->op()))
@@ -112,26 +99,24 @@ const Node* KernelLoops::carrying_loop(const Action& action, const Staged& stage
   for (const std::string& name : order_) {
     const Node* other = loop(name);
     const bool is_sum = closer_of(other)->op() == Op::Reduce;
-    const bool is_loop = is_sequential(other) || closer_of(other) == closer;
+    const bool is_loop = is_plain_loop(other) || closer_of(other) == closer;
     if (is_sum && is_loop && comes_before(other, range))
       refuse(action, fmt::format("the reduction loop {} is outside {}", name, action.at));
-    if (!is_sum && is_sequential(other) && closer->op() == Op::Reduce && comes_before(range, other))
+    if (!is_sum && is_plain_loop(other) && closer->op() == Op::Reduce && comes_before(range, other))
       refuse(action, fmt::format("{} is inside the reduction loop {}", name, action.at));
   }
-  const std::vector<UOp> around = loops_around(range);
+  const std::vector<const Node*> around = nodes_of(loops_around(range));
   for (const UOp& other : iterations_around(staged.value, staged.ranges))
-    if (other.node() != range &&
-        std::ranges::find(around, other.node(), &UOp::node) == around.end())
+    if (other.node() != range && !has_node(around, other.node()))
       refuse(action, fmt::format("it depends on a loop inside {}", action.at));
   return range;
 }
 
 std::vector<UOp> KernelLoops::loops_around(const Node* range) const {
   const Node* closer = closer_of(range);
-  std::vector<UOp> around = iterations_around(UOp(closer), {});
+  std::vector<UOp> around = iterations_around(UOp(closer));
   for (const Node* other : closer->src().subspan(1))
-    if (comes_before(other, range) && !is_parallel(other->arg<RangeArg>().kind))
-      around.emplace_back(other);
+    if (comes_before(other, range) && !is_parallel(kind_of(other))) around.emplace_back(other);
   return around;
 }
 
@@ -149,8 +134,11 @@ Staged KernelLoops::rotating_buffer(const Action& action, const Staged& staged) 
   const UOp before = filled(action, after(loops_around(range)), what.before);
   const UOp next = filled(action, after({before, UOp(range)}), what.next);
   carrying_.insert(action.at);
-  return {
-      what.is_ahead ? make(Op::After, {buffer, next}) : after({next}), {}, staged.valid, what.at};
+  return {what.is_ahead ? make(Op::After, {buffer, next}) : after({next}),
+          {},
+          staged.valid,
+          what.at,
+          staged.otherwise};
 }
 
 // Splits ENDs so that a loop that carries memory is the outermost of its END. The END of the loops

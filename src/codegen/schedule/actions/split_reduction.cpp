@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include <weft/dev/codegen/accumulator.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/error.h>
 
+#include "common/loops.h"
+#include "fills.h"
 #include "kernel_loops.h"
 
 namespace weft {
@@ -15,13 +15,13 @@ namespace {
 
 // Whether the values of all iterations are kept in registers.
 bool is_unrolled(const Node* range) {
-  const LoopKind kind = range->arg<RangeArg>().kind;
+  const LoopKind kind = kind_of(range);
   return kind == LoopKind::Upcast || kind == LoopKind::Vector || kind == LoopKind::Unroll;
 }
 
 std::vector<UOp> copies_of(const std::vector<const Node*>& ranges) {
   std::vector<UOp> copies;
-  for (const Node* range : ranges) copies.push_back(range_like(range, range->src(0)->lo()));
+  for (const Node* range : ranges) copies.push_back(range_like(range));
   return copies;
 }
 
@@ -30,56 +30,32 @@ std::vector<UOp> copies_of(const std::vector<const Node*>& ranges) {
 // once.
 bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const Node*>& ranges) {
   const auto is_within = [&](const Node* node) {
-    return OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
-           std::ranges::any_of(ranges, [&](auto range) { return changes_with(node, range); }) &&
+    return OpSet{Op::End, Op::Reduce}.contains(node->op()) && changes_with_one_of(node, ranges) &&
            depends_on(reduce->src(0), node);
   };
   return std::ranges::any_of(toposort(rest.node()), is_within);
 }
 
-// The partial results of a reduction, one for each iteration of the loops `inside`, in scratch
-// memory.
-class PartialSums {
- public:
-  PartialSums(const Node* reduce, const std::vector<const Node*>& inside,
-              const std::vector<UOp>& around)
-      : reduce_(reduce), op_(reduce->arg<ReduceArg>().op), inside_(inside), around_(around) {
-    dtype_ = accumulator_of(op_, reduce->dtype());
-    buffer_ = memory_for(list_of(inside), dtype_, Space::Scratch);
-  }
-
-  // Initialises the memory to the identity. Each iteration of `outer` then accumulates the
-  // reduction over `inner`.
-  UOp filled(const std::vector<UOp>& outer, const std::vector<UOp>& inner) const {
-    const UOp begin = with_list(Op::After, buffer_, around_);
-    const std::vector<UOp> first = copies_of(inside_);
-    const UOp cleared =
-        with_list(Op::End, store_at(place_in(begin, first), identity_of(op_, dtype_)), first);
-    std::vector<UOp> iterations{cleared};
-    iterations.insert(iterations.end(), outer.begin(), outer.end());
-    const UOp now = place_in(with_list(Op::After, buffer_, iterations), list_of(inside_));
-    std::vector<UOp> body{UOp(reduce_->src(0))};
-    body.insert(body.end(), inner.begin(), inner.end());
-    const UOp part = inner.empty() ? body[0] : with_sources(UOp(reduce_), body);
-    const UOp sum = make(op_, {make(Op::Load, {now}), cast(part, dtype_)});
-    std::vector<UOp> loops = outer;
-    for (const Node* range : inside_) loops.emplace_back(range);
-    return with_list(Op::End, store_at(now, sum), loops);
-  }
-
-  UOp total(const UOp& filled, const std::vector<UOp>& at) const {
-    return cast(make(Op::Load, {place_in(make(Op::After, {buffer_, filled}), at)}),
-                reduce_->dtype());
-  }
-
- private:
-  const Node* reduce_;
-  Op op_;
-  std::vector<const Node*> inside_;
-  std::vector<UOp> around_;
-  DType dtype_;
-  UOp buffer_;
-};
+// Returns scratch memory with a partial result of the reduction for each iteration of the loops
+// `inside`. It starts as the identity, and each iteration of `outer` accumulates the reduction over
+// `inner`.
+UOp partial_sums(const Node* reduce, const std::vector<const Node*>& inside,
+                 const std::vector<UOp>& around, const std::vector<UOp>& outer,
+                 const std::vector<UOp>& inner) {
+  const Op op = reduce->arg<ReduceArg>().op;
+  const DType dtype = accumulator_of(op, reduce->dtype());
+  const std::vector<UOp> at = list_of(inside), first = copies_of(inside);
+  const UOp buffer = memory_for(at, dtype, Space::Scratch);
+  const UOp begin = place_in(with_list(Op::After, buffer, around), first);
+  std::vector<UOp> iterations{with_list(Op::End, store_at(begin, identity_of(op, dtype)), first)};
+  iterations.insert(iterations.end(), outer.begin(), outer.end());
+  const UOp now = place_in(with_list(Op::After, buffer, iterations), at);
+  const UOp part = closed_over(UOp(reduce), UOp(reduce->src(0)), inner);
+  const UOp sum = make(op, {make(Op::Load, {now}), cast(part, dtype)});
+  std::vector<UOp> loops = outer;
+  loops.insert(loops.end(), at.begin(), at.end());
+  return make(Op::After, {buffer, with_list(Op::End, store_at(now, sum), loops)});
+}
 
 }  // namespace
 
@@ -116,16 +92,14 @@ void KernelLoops::keep_partial_sums(const Node* reduce) {
   for (const Node* range : inside)
     if (closer_of(range) != end)
       user_error("schedule: partial sums are in loops of several loop nests");
-  const PartialSums parts(reduce, inside, around);
   const std::vector<UOp> last = copies_of(inside);
-  Substitution by{{reduce, parts.total(parts.filled(outer, inner), last)}};
+  const UOp total =
+      make(Op::Load, {place_in(partial_sums(reduce, inside, around, outer, inner), last)});
+  Substitution by{{reduce, cast(total, reduce->dtype())}};
   if (shares_loops(reduce, substitute(UOp(end->src(0)), by), inside))
     user_error("schedule: the terms of a partial sum are also used outside of it");
   for (std::size_t i = 0; i < inside.size(); ++i) by.emplace(inside[i], last[i]);
-  std::vector<UOp> src{substitute(UOp(end->src(0)), by)};
-  for (const Node* range : end->src().subspan(1))
-    src.push_back(by.contains(range) ? by.at(range) : UOp(range));
-  replace(end, make(Op::End, src));
+  replace(end, substitute(UOp(end), by));
   for (auto& [name, range] : loops_)
     if (const auto now = by.find(range.node()); now != by.end()) range = now->second;
 }

@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
-#include <weft/error.h>
 
+#include "fills.h"
 #include "groups.h"
 #include "kernel_loops.h"
-#include "staged_region.h"
+#include "staged.h"
 #include "tensorise.h"
 
 namespace weft {
 namespace {
-
-bool is_in(const std::vector<const Node*>& list, const Node* node) {
-  return std::ranges::find(list, node) != list.end();
-}
 
 UOp stage_of(const Staged& staged, Space space) {
   std::vector<UOp> src{staged.value};
@@ -36,15 +30,8 @@ UOp read_from(const UOp& memory, const Staged& staged) {
 
 // Returns a STAGE with one dimension for each loop inside.
 Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside) {
-  Substitution fresh;
-  Staged staged;
-  for (const Node* range : inside) {
-    staged.ranges.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
-    staged.at.emplace_back(range);
-    fresh.emplace(range, staged.ranges.back());
-  }
-  staged.value = substitute(UOp(load), fresh);
-  return staged;
+  const LoopCopies own(inside);
+  return {own.copy_of(UOp(load)), own.loops, const_bool(true), list_of(inside)};
 }
 
 // A constant STAGE is filled once for all runs of the kernel, so its contents must not differ
@@ -138,17 +125,13 @@ void KernelLoops::stage_all() {
 // of a work-group, shared memory. Items run concurrently, so their loops count wherever `at` is.
 std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node* load) const {
   const Node* around = action.at.empty() ? nullptr : loop(action.at);
-  const auto is_inside = [&](const Node* range) {
-    const LoopKind kind = range->arg<RangeArg>().kind;
+  return loops_where([&](const Node* range) {
+    const LoopKind kind = kind_of(range);
+    if (!changes_with(load, range)) return false;
     if (action.space == Space::Constant) return true;
     if (is_parallel(kind)) return action.space == Space::Shared && kind == LoopKind::Local;
     return around == nullptr || comes_before(around, range);
-  };
-  std::vector<const Node*> inside;
-  for (const std::string& name : order_)
-    if (const Node* range = loop(name); is_inside(range) && changes_with(load, range))
-      inside.push_back(range);
-  return inside;
+  });
 }
 
 UOp KernelLoops::stage_read(const Action& action, const Node* load) {
@@ -157,7 +140,7 @@ UOp KernelLoops::stage_read(const Action& action, const Node* load) {
   if (action.space == Space::Constant) check_constant(action, load);
   std::vector<const Node*> inside = inside_of(action, load);
   for (const Node* range : load->ranges())
-    if (!is_in(inside, range) && action.at.empty() && !is_parallel(range->arg<RangeArg>().kind))
+    if (!has_node(inside, range) && action.at.empty() && !is_parallel(kind_of(range)))
       refuse(action, "it depends on a loop that has no name");
   if (inside.empty()) refuse(action, "nothing inside reads it more than once");
   if (action.by_region && !action.loops.empty())
@@ -169,8 +152,7 @@ UOp KernelLoops::stage_read(const Action& action, const Node* load) {
       refuse(action, "'as' does not list each inner loop that it depends on exactly once");
     inside = named;
   }
-  for (const Node* range : inside)
-    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
+  check_sizes(action, inside);
   const Staged staged =
       action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
   if (action.slides || action.count > 1) {

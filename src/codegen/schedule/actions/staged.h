@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <weft/dev/ir/uop.h>
+#include <weft/dev/codegen/actions.h>
 
 namespace weft {
 
@@ -21,6 +21,11 @@ struct Staged {
   std::vector<UOp> at = {};
   UOp otherwise = {};  // value where it is not valid; null: 0
 };
+
+// Returns a STAGE with the dimensions of the param: the bounding box of the indices that the loops
+// inside reach.
+Staged staged_by_region(const Action& action, const Node* value,
+                        const std::vector<const Node*>& inside);
 
 // Whether each run of the kernel accesses the same elements: the indices depend neither on memory
 // nor on variables.

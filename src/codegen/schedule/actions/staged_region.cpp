@@ -1,14 +1,15 @@
-#include "staged_region.h"
+// STAGE by region, which has the dimensions of the param.
 
 #include <algorithm>
 #include <optional>
 
 #include <weft/dev/cost/nest.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "fills.h"
 #include "kernel_loops.h"
+#include "staged.h"
 
 namespace weft {
 namespace {
@@ -22,9 +23,7 @@ struct Split {
 
 // Splits an index. Returns nothing if base and offset are not separate terms.
 std::optional<Split> split(const Node* index, const std::vector<const Node*>& inside) {
-  const auto is_inside = [&](const Node* range) {
-    return std::ranges::find(inside, range) != inside.end();
-  };
+  const auto is_inside = [&](const Node* range) { return has_node(inside, range); };
   if (std::ranges::none_of(index->ranges(), is_inside)) return Split{UOp(index), const_int(0)};
   if (std::ranges::all_of(index->ranges(), is_inside)) return Split{const_int(0), UOp(index)};
   const bool is_scaled = index->op() == Op::Mul && index->src(1)->is_const();
@@ -111,28 +110,23 @@ class Region {
   // Returns the condition of the read without the clauses that check that its place is inside the
   // param.
   UOp without_padding() const {
-    std::vector<const Node*> known;
-    for (std::size_t d = 0; d < sizes_.size(); ++d)
-      add_parts(simplify(is_inside_of(UOp(place_->src(d + 2)), UOp(sizes_[d]))).node(), known);
-    std::vector<const Node*> parts;
+    std::vector<UOp> known;
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+      const UOp bound = simplify(is_inside_of(UOp(place_->src(d + 2)), UOp(sizes_[d])));
+      for (const Node* clause : clauses_of(bound.node())) known.emplace_back(clause);
+    }
     const UOp valid = simplify(UOp(place_->src(1)));
-    add_parts(valid.node(), parts);
     UOp left = const_bool(true);
-    for (const Node* part : parts)
-      if (std::ranges::find(known, part) == known.end()) left = left & UOp(part);
+    for (const Node* clause : clauses_of(valid.node()))
+      if (std::ranges::find(known, clause, &UOp::node) == known.end()) left = left & UOp(clause);
     return left;
-  }
-
-  static void add_parts(const Node* condition, std::vector<const Node*>& parts) {
-    if (condition->op() != Op::And) return parts.push_back(condition);
-    for (const Node* part : condition->src()) add_parts(part, parts);
   }
 
   // Returns the stride of lanes whose strided load reads whole vectors and shuffles them; otherwise
   // 1.
   std::int64_t shuffle_stride(const UOp& row) const {
     for (const Node* range : inside_) {
-      if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
+      if (kind_of(range) != LoopKind::Vector) continue;
       const UOp step = simplify(substitute(row, {{range, const_int(1)}}) -
                                 substitute(row, {{range, const_int(0)}}));
       if (step->is_const() && has_short_stride(step->lo(), range->src(0)->lo())) return step->lo();

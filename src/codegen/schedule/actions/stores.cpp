@@ -23,10 +23,14 @@ NodeList stores_of(const Node* end) {
   return effects->op() == Op::Tuple ? effects->src() : end->src().first(1);
 }
 
+bool has_loaded_indices(const Node* place) {
+  return std::ranges::any_of(toposort(place->src().subspan(1)),
+                             [](const Node* node) { return node->op() == Op::Load; });
+}
+
 bool is_plain_store(const Node* store) {
-  if (store->op() != Op::Store || store->arg<StoreArg>().combine) return false;
-  return std::ranges::none_of(toposort(store->src(0)->src().subspan(1)),
-                              [](const Node* node) { return node->op() == Op::Load; });
+  return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
+         !has_loaded_indices(store->src(0));
 }
 
 bool may_store_twice(const Node* end) {

@@ -8,6 +8,9 @@ namespace weft {
 // The effects that an END repeats.
 NodeList stores_of(const Node* end);
 
+// Whether the indices are themselves loaded from memory.
+bool has_loaded_indices(const Node* place);
+
 // Whether the store does not accumulate and no index is loaded from memory. Such stores may run in
 // any order.
 bool is_plain_store(const Node* store);

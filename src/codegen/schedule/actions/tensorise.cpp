@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/accumulator.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/device/mma.h>
 
+#include "fills.h"
 #include "kernel_loops.h"
 #include "tensorise.h"
 
@@ -61,8 +60,7 @@ void KernelLoops::mma(const Action& action) {
   const MmaShape* shape = find_mma(action.at);
   if (shape == nullptr) refuse(action, fmt::format("there is no instruction '{}'", action.at));
   const UOp row(loop(action.loops[0])), column(loop(action.loops[1]));
-  for (const Node* range : {row.node(), column.node(), loop(action.name)})
-    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
+  check_sizes(action, std::vector{row.node(), column.node(), loop(action.name)});
   const std::int64_t iterations = row->src(0)->lo();
   const std::int64_t rows = action.count > 0 ? action.count : shape->rows_for(iterations);
   const std::int64_t depth = shape->depth_for(loop(action.name)->src(0)->lo());
@@ -78,14 +76,14 @@ void KernelLoops::mma(const Action& action) {
     refuse(action,
            "it is not a sum of products of two reads, one along each loop, of the instruction's "
            "types");
-  std::vector<UOp> src = list_of(sum->src()), factors;
+  std::vector<UOp> factors;
   for (const Node* factor : summed_by(sum)->src())
     factors.push_back(widened(factor, *shape, row.node()));
-  src[0] = with_sources(UOp(summed_by(sum)), factors);
-  replace(sum, with_sources(UOp(sum), src));
+  replace(sum, with_first_source(UOp(sum), with_sources(UOp(summed_by(sum)), factors)));
   sum = closer_of(loop(action.name));
   std::vector<std::string> names;
-  for (const UOp& own : batch_sum(sum, {row, column})) names.push_back(name_of(own.node()));
+  for (const UOp& own : batch_sum(sum, std::vector{row.node(), column.node()}))
+    names.push_back(name_of(own.node()));
   const auto cut = [&](const std::string& name, std::int64_t count) {
     tile({.type = Action::Tile, .name = name, .count = count});
     return order_[position(name) + 1];

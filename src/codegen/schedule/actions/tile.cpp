@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/accumulator.h>
-#include <weft/dev/codegen/slice.h>
-#include <weft/error.h>
 
+#include "common/loops.h"
+#include "fills.h"
 #include "kernel_loops.h"
 #include "stores.h"
 
@@ -14,38 +14,29 @@ namespace weft {
 namespace {
 
 // Returns the closer over ranges `now` in place of `range`.
-UOp closed_over(const Node* closer, const UOp& body, const Node* range,
-                const std::vector<UOp>& now) {
-  std::vector<UOp> src{body};
-  for (const Node* other : closer->src().subspan(1)) {
-    if (other == range)
-      src.insert(src.end(), now.begin(), now.end());
-    else
-      src.emplace_back(other);
-  }
-  return with_sources(UOp(closer), src);
+UOp with_loop_replaced(const Node* closer, const UOp& body, const Node* range,
+                       const std::vector<UOp>& now) {
+  std::vector<UOp> loops = list_of(closer->src().subspan(1));
+  const auto at = loops.erase(std::ranges::find(loops, range, &UOp::node));
+  loops.insert(at, now.begin(), now.end());
+  return closed_over(UOp(closer), body, loops);
 }
 
 // Returns the iterations from `first` on, in loops of their own.
 UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
   const UOp last = range_like(range, range->src(0)->lo() - first);
   UOp body = with_range_replaced(with_fresh_loops(UOp(closer->src(0)), range), range, last + first);
-  std::vector<UOp> src{UOp()};
+  std::vector<UOp> loops;
   for (const Node* other : closer->src().subspan(1)) {
-    if (other == range) {
-      src.push_back(last);
-    } else {
-      src.push_back(weft::range(UOp(other->src(0)), fresh_id().value, other->arg<RangeArg>().kind));
-      body = with_range_replaced(with_fresh_loops(body, other), other, src.back());
-    }
+    loops.push_back(other == range ? last : range_like(other));
+    if (other != range)
+      body = with_range_replaced(with_fresh_loops(body, other), other, loops.back());
   }
-  src[0] = body;
-  return with_sources(UOp(closer), src);
+  return closed_over(UOp(closer), body, loops);
 }
 
 void check_tile(const Action& action, const Node* range, const Node* closer) {
-  const LoopKind kind = range->arg<RangeArg>().kind;
-  if (kind != LoopKind::Loop && kind != LoopKind::Reduce) refuse(action, "it is not a plain loop");
+  if (!is_plain_loop(range)) refuse(action, "it is not a plain loop");
   if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
     refuse(action, "it reduces a tuple");
   if (!range->src(0)->is_const()) refuse(action, "its size is not a constant");
@@ -71,24 +62,11 @@ void check_tile(const Action& action, const Node* range, const Node* closer) {
 
 }  // namespace
 
-KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range) const {
-  const std::int64_t iterations = range->src(0)->lo(), count = action.count;
-  const bool shifts = iterations % count != 0 && action.tail == Tail::Shift;
-  Tiles tiles{
-      range_like(range, iterations / count + (shifts ? 1 : 0)), range_like(range, count), {}};
-  const UOp first = tiles.outer * count;
-  tiles.place = (shifts ? min(first, const_int(iterations - count)) : first) + tiles.inner;
-  return tiles;
-}
-
-void KernelLoops::add_inner(const std::string& name, const Tiles& tiles) {
+// Names the loops that a loop is split into.
+void KernelLoops::add_inner(const std::string& name, const UOp& outer, const UOp& inner) {
   const std::string family = name.substr(0, name.find('.'));
-  int number = 1;
-  while (loops_.contains(fmt::format("{}.{}", family, number))) ++number;
-  const std::string inner = fmt::format("{}.{}", family, number);
-  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(position(name)) + 1, inner);
-  loops_[name] = tiles.outer;
-  loops_[inner] = tiles.inner;
+  add_loop(find_loop(loop(name)) + 1, free_name(family + ".", 1), inner);
+  loops_[name] = outer;
 }
 
 // Extends the loop to a multiple of `count`. The added iterations read and write nothing, and a
@@ -101,40 +79,44 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   UOp body = with_range_replaced(UOp(closer->src(0)), range, now, valid);
   if (closer->op() == Op::Reduce)
     body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
-  replace(closer, closed_over(closer, body, range, {now}));
+  replace(closer, with_loop_replaced(closer, body, range, {now}));
   substitute_in_bounds(range, now);
   loops_[name] = now;
 }
 
 // Refuses a loop that carries memory: its iterations have to run in order.
-void KernelLoops::refuse_if_carrying(const Action& action) const {
-  if (carrying_.contains(action.name))
+void KernelLoops::refuse_if_carrying(const Action& action, const std::string& name) const {
+  if (carrying_.contains(name))
     refuse(action, "the loop carries memory from one iteration to the next");
 }
 
 void KernelLoops::pad(const Action& action) {
-  refuse_if_carrying(action);
+  refuse_if_carrying(action, action.name);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   pad_to(action.name, action.count);
 }
 
 void KernelLoops::tile(const Action& action) {
-  refuse_if_carrying(action);
+  refuse_if_carrying(action, action.name);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   if (action.tail == Tail::Mask) pad_to(action.name, action.count);
   const Node *range = loop(action.name), *closer = closer_of(range);
-  const Tiles tiles = tiles_of(action, range);
-  UOp result = closed_over(closer, with_range_replaced(UOp(closer->src(0)), range, tiles.place),
-                           range, {tiles.outer, tiles.inner});
-  const std::int64_t iterations = range->src(0)->lo(), left = iterations % action.count;
+  const std::int64_t iterations = range->src(0)->lo(), count = action.count,
+                     left = iterations % count;
+  const bool shifts = left != 0 && action.tail == Tail::Shift;
+  const UOp outer = range_like(range, iterations / count + (shifts ? 1 : 0)),
+            inner = range_like(range, count), first = outer * count;
+  const UOp place = (shifts ? min(first, const_int(iterations - count)) : first) + inner;
+  const UOp body = with_range_replaced(UOp(closer->src(0)), range, place);
+  UOp result = with_loop_replaced(closer, body, range, {outer, inner});
   if (left != 0 && action.tail == Tail::Remainder) {
     const UOp rest = remainder_of(closer, range, iterations - left);
     result = closer->op() == Op::End ? tuple({result, rest})
                                      : make(closer->arg<ReduceArg>().op, {result, rest});
   }
   replace(closer, result);
-  substitute_in_bounds(range, tiles.place);
-  add_inner(action.name, tiles);
+  substitute_in_bounds(range, place);
+  add_inner(action.name, outer, inner);
 }
 
 // Iteration n of the merged loop is iteration n / size of the outer loop and n % size of the inner
@@ -143,11 +125,8 @@ void KernelLoops::merge(const Action& action) {
   const std::string &name = action.loops[0], &within = action.loops[1];
   const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
   for (const std::string& each : action.loops) {
-    if (carrying_.contains(each))
-      refuse(action, "the loop carries memory from one iteration to the next");
-    const LoopKind kind = loop(each)->arg<RangeArg>().kind;
-    if (kind != LoopKind::Loop && kind != LoopKind::Reduce)
-      refuse(action, "they are not both plain loops");
+    refuse_if_carrying(action, each);
+    if (!is_plain_loop(loop(each))) refuse(action, "they are not both plain loops");
     if (!loop(each)->src(0)->is_const()) refuse(action, "their sizes are not both constants");
   }
   if (outer == inner || closer_of(inner) != closer)
@@ -159,13 +138,13 @@ void KernelLoops::merge(const Action& action) {
   const UOp first = now / iterations, second = now % iterations;
   const UOp body =
       with_range_replaced(with_range_replaced(UOp(closer->src(0)), outer, first), inner, second);
-  std::vector<UOp> src{body};
-  for (const Node* other : closer->src().subspan(1))
-    if (other != inner) src.push_back(other == outer ? now : UOp(other));
-  replace(closer, with_sources(UOp(closer), src));
+  std::vector<UOp> loops = list_of(closer->src().subspan(1));
+  *std::ranges::find(loops, outer, &UOp::node) = now;
+  loops.erase(std::ranges::find(loops, inner, &UOp::node));
+  replace(closer, closed_over(UOp(closer), body, loops));
   substitute_in_bounds(outer, first);
   substitute_in_bounds(inner, second);
-  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(position(within)));
+  std::erase(order_, within);
   loops_.erase(within);
   loops_[name] = now;
 }
@@ -174,10 +153,10 @@ void KernelLoops::merge(const Action& action) {
 // fewer or none. The loop over the parts is in an END of its own around the others, since the size
 // of the inner loop depends on it.
 void KernelLoops::split_parallel(const Action& action) {
-  refuse_if_carrying(action);
+  refuse_if_carrying(action, action.name);
   const Node *range = loop(action.name), *closer = closer_of(range);
   const bool is_output = kernel_->size() == 1 && kernel_->src(0) == closer;
-  if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
+  if (!is_output || kind_of(range) != LoopKind::Loop)
     refuse(action, "it is not a plain output loop");
   if (action.count > range->src(0)->hi())  // else some part would always be empty
     refuse(action, fmt::format("it has at most {} iterations", range->src(0)->hi()));
@@ -188,11 +167,11 @@ void KernelLoops::split_parallel(const Action& action) {
   const UOp inner = weft::range(min(each, left), fresh_id().value, LoopKind::Loop);
   const UOp place = part * each + inner,
             body = with_range_replaced(UOp(closer->src(0)), range, place);
-  replace(closer, make(Op::End, {closed_over(closer, body, range, {inner}), part}));
+  replace(closer, make(Op::End, {with_loop_replaced(closer, body, range, {inner}), part}));
   substitute_in_bounds(range, place);
-  add_inner(action.name, {part, inner, {}});
-  std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)),
-              order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
+  add_inner(action.name, part, inner);
+  std::erase(order_, action.name);
+  order_.insert(order_.begin(), action.name);
 }
 
 // Updates the iteration counts of loops that masks hide in part, after `range` has become `to`.
@@ -203,7 +182,7 @@ void KernelLoops::substitute_in_bounds(const Node* range, const UOp& to) {
 }
 
 void KernelLoops::set_kind(const Action& action) {
-  refuse_if_carrying(action);
+  refuse_if_carrying(action, action.name);
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
     refuse(action, "no device has warps");
@@ -219,9 +198,8 @@ void KernelLoops::set_kind(const Action& action) {
 void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
   const Node* range = loop(name);
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, kind);
-  const Substitution change{{range, now}};
-  kernel_ = substitute(kernel_, change);
-  for (auto& [other, each] : loops_) each = substitute(each, change);  // sizes may depend on it
+  replace(range, now);
+  for (auto& [other, each] : loops_) each = substitute(each, {{range, now}});  // sizes, too
   substitute_in_bounds(range, now);
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+
+#include "schedule/actions/fills.h"
 
 namespace weft {
 namespace {
@@ -15,24 +15,14 @@ bool is_sum_of_same_length(const Node* node, const Node* top) {
          node->src(0)->op() != Op::Tuple && node->src(1)->src(0) == top->src(1)->src(0);
 }
 
-bool contains(NodeList list, const Node* node) {
-  return std::ranges::find(list, node) != list.end();
-}
-
-// Returns the STORE that fills the memory in loops of its own; null if there is no such STORE.
-const Node* filling_store(const Node* ready) {
-  if (ready->op() != Op::After || ready->size() != 2 || ready->src(1)->op() != Op::End)
-    return nullptr;
-  const Node* store = ready->src(1)->src(0);
-  return store->op() == Op::Store && store->size() == 2 ? store : nullptr;
-}
-
 }  // namespace
 
 FusibleGroup::FusibleGroup(const Node* kernel, const Node* maximum) : top(maximum) {
   find_sums(kernel);
   if (sums.empty()) refusal = "no sum over as many iterations depends on it";
-  find_around();
+  for (const Node* range : top->ranges())
+    if (std::ranges::all_of(sums, [&](auto sum) { return changes_with(sum, range); }))
+      around.push_back(range);
   if (refusal.empty()) find_filled();
 }
 
@@ -53,12 +43,12 @@ void FusibleGroup::find_filled() {
     open.pop_back();
     for (const Node* node : slice_of(value, loop)) {
       if (node->op() != Op::Index || storage_of(node->src(0))->op() != Op::Buffer) continue;
-      if (!changes_with_around(node->src(0)))
+      if (!changes_with_each_of(node->src(0), around))
         continue;  // filled once for several iterations of the loops around
       const Node* own = filling_loop(node, loop);
       if (own == nullptr) {
         refusal = "memory for its iterations is not filled element by element";
-      } else if (std::ranges::find(loops, own) == loops.end()) {
+      } else if (!has_node(loops, own)) {
         loops.push_back(own);
         filling.push_back(node->src(0)->src(1));
         open.emplace_back(filling.back()->src(0)->src(1), own);
@@ -72,23 +62,15 @@ const Node* FusibleGroup::filling_loop(const Node* index, const Node* loop) {
   const NodeList at = index->src().subspan(2);
   const auto changes = [&](const Node* node) { return changes_with(node, loop); };
   const auto dim = static_cast<std::size_t>(std::ranges::find(at, loop) - at.begin());
-  const Node* store = filling_store(index->src(0));
-  if (store == nullptr || dim == at.size() || std::ranges::count_if(at, changes) != 1)
+  const Node* store = only_store_into(index->src(0));
+  if (store == nullptr || store->size() != 2 || dim == at.size() ||
+      std::ranges::count_if(at, changes) != 1)
     return nullptr;
   const Node *own = store->src(0)->src(dim + 2), *buffer = storage_of(index->src(0));
-  if (!contains(index->src(0)->src(1)->src().subspan(1), own)) return nullptr;
+  const Node* end = index->src(0)->src(1);
+  if (end->op() != Op::End || !has_node(end->src().subspan(1), own)) return nullptr;
   if (own->src(0) != loop->src(0)) return nullptr;
   return memory.emplace(buffer, dim).first->second == dim ? own : nullptr;
-}
-
-void FusibleGroup::find_around() {
-  for (const Node* range : top->ranges())
-    if (std::ranges::all_of(sums, [&](auto node) { return changes_with(node, range); }))
-      around.push_back(range);
-}
-
-bool FusibleGroup::changes_with_around(const Node* ready) const {
-  return std::ranges::all_of(around, [&](auto range) { return changes_with(ready, range); });
 }
 
 }  // namespace weft

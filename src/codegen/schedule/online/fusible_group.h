@@ -27,8 +27,6 @@ struct FusibleGroup {
   void find_sums(const Node* kernel);
   void find_filled();
   const Node* filling_loop(const Node* index, const Node* loop);
-  void find_around();
-  bool changes_with_around(const Node* ready) const;
 };
 
 }  // namespace weft

@@ -10,17 +10,13 @@
 
 #include "causal_skip.h"
 #include "online_rescale.h"
+#include "schedule/actions/fills.h"
 
 namespace weft {
 namespace {
 
 constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512, 64};
 constexpr double least_iterations = 128;
-
-bool is_plain_loop(const Node* range) {
-  const LoopKind kind = range->arg<RangeArg>().kind;
-  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
-}
 
 bool is_maximum(const Node* closer) {
   return closer->op() == Op::Reduce && closer->arg<ReduceArg>().op == Op::Max &&
@@ -46,14 +42,10 @@ const Node* first_non_plain_loop(const OnlineRescale& running) {
 // preferred, because nothing is masked then, and among these the ones with more factors of two.
 std::int64_t block_of(std::int64_t iterations, std::int64_t size) {
   const auto evenness = [](std::int64_t block) { return block & -block; };
-  std::int64_t best = size;
-  bool divides = iterations % size == 0;
-  for (std::int64_t block = size; block > size / 2; --block) {
-    if (iterations % block != 0 || (divides && evenness(block) <= evenness(best))) continue;
-    best = block;
-    divides = true;
-  }
-  return best;
+  std::int64_t best = 0;
+  for (std::int64_t block = size; block > size / 2; --block)
+    if (iterations % block == 0 && evenness(block) > evenness(best)) best = block;
+  return best == 0 ? size : best;
 }
 
 // Estimates the mean over the loops that the value depends on, by evenly spaced samples.
@@ -83,8 +75,10 @@ void KernelLoops::online(const Action& action) {
   kernel_ = running.kernel();
   drop_closed_loops();
   const Node* blocks = running.added()[0].node();
-  const UOp seen =
-      visible_iterations(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
+  const Node* all_blocks = closer_of(blocks);
+  const UOp seen = visible_iterations(closer_of(loop(action.name)), blocks, [&](const Node* range) {
+    return changes_with(all_blocks, range);
+  });
   if (seen.is_null()) return;
   visible_blocks_.emplace(name_of(blocks), seen);
   // If blocks do not divide the iterations, the end of the last block is a mask as well. It hides
@@ -109,16 +103,10 @@ void KernelLoops::name_online(const OnlineRescale& running) {
   std::set<const Node*> inside;
   for (const auto& [range, iteration] : running.in_block()) inside.insert(range);
   for (const Node* end : running.filling()) inside.insert(end->src().begin() + 1, end->src().end());
-  auto at = std::ranges::find_if(
+  LoopIterator at = std::ranges::find_if(
       order_, [&](const std::string& name) { return inside.contains(loop(name)); });
-  int number = 0;
-  for (const UOp& range : running.added()) {
-    while (loops_.contains(fmt::format("o{}", number))) ++number;
-    const std::string name = fmt::format("o{}", number);
-    loops_.emplace(name, range);
-    if (range.is(running.added()[0])) carrying_.insert(name);
-    at = order_.insert(at, name) + 1;
-  }
+  for (const UOp& range : running.added()) at = add_loop(at, free_name("o"), range) + 1;
+  carrying_.insert(name_of(running.added()[0].node()));
   for (auto& [name, range] : loops_)
     if (const auto iteration = running.in_block().find(range.node());
         iteration != running.in_block().end())
@@ -140,24 +128,18 @@ void KernelLoops::shorten_masked_loops() {
     if (found == loops_.end()) continue;
     const Node* range = found->second.node();
     if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is tiled
-    const NodeList open = closer_of(range)->ranges();
+    const Node* sum = closer_of(range);
     const UOp most = max_iterations(part.iterations, [&](const Node* other) {
-      const bool has_iterations = is_plain_loop(other) || is_parallel(other->arg<RangeArg>().kind);
-      return has_iterations && comes_before(other, range) &&
-             std::ranges::find(open, other) != open.end();
+      const bool has_iterations = is_plain_loop(other) || is_parallel(kind_of(other));
+      return has_iterations && comes_before(other, range) && changes_with(sum, other);
     });
     const UOp left = max(min(most, UOp(range->src(0))), const_int(1));
-    if (!left->is_const())
-      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {left})}});
+    if (!left->is_const()) replace(range, with_sources(UOp(range), {left}));
   }
   for (const auto& [blocks, seen] : visible_blocks_) {
     const Node* range = loop(blocks);
-    const NodeList around = closer_of(range)->ranges();
-    const auto is_outer = [&](auto outer) {
-      return std::ranges::find(around, outer) != around.end();
-    };
-    if (std::ranges::all_of(seen->ranges(), is_outer))
-      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {seen})}});
+    if (changes_with_each_of(closer_of(range), seen->ranges()))
+      replace(range, with_sources(UOp(range), {seen}));
   }
 }
 

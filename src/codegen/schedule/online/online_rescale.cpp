@@ -5,23 +5,16 @@
 #include <optional>
 
 #include <weft/dev/codegen/accumulator.h>
-#include <weft/dev/codegen/filled.h>
-#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
 
-#include "rescale_rate.h"
+#include "common/loops.h"
+#include "schedule/actions/fills.h"
 
 namespace weft {
 namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<UOp> handles(const std::vector<const Node*>& nodes) {
-  std::vector<UOp> list;
-  for (const Node* node : nodes) list.emplace_back(node);
-  return list;
-}
 
 // Returns the place at the indices. Memory over no loops has one element.
 UOp element(const UOp& memory, const std::vector<UOp>& at) {
@@ -33,13 +26,8 @@ UOp read_at(const UOp& memory, const std::vector<UOp>& at) {
 }
 
 UOp memory_over(const std::vector<const Node*>& loops, DType dtype) {
-  if (!loops.empty()) return memory_for(handles(loops), dtype, Space::Scratch);
+  if (!loops.empty()) return memory_for(list_of(loops), dtype, Space::Scratch);
   return make(Op::Buffer, {const_int(1)}, dtype, BufferArg{fresh_id(), Space::Scratch});
-}
-
-bool is_filled_by_loops(const Node* ready) {
-  return ready->op() == Op::After && ready->size() == 2 && ready->src(1)->op() == Op::End &&
-         ready->src(1)->src(0)->op() == Op::Store;
 }
 
 }  // namespace
@@ -110,35 +98,33 @@ UOp OnlineRescale::index_in_block(const Node* index) const {
 
 // Iterations past the end contribute the identity.
 UOp OnlineRescale::closed_in_block(const Node* closer) const {
-  std::vector<UOp> src{made(closer->src(0))};
+  UOp body = made(closer->src(0));
+  std::vector<UOp> loops;
   for (const Node* own : closer->src().subspan(1)) {
     const auto iteration = in_block_.find(own);
-    src.push_back(iteration == in_block_.end() ? UOp(own) : iteration->second);
+    loops.push_back(iteration == in_block_.end() ? UOp(own) : iteration->second);
     if (is_masked_ && iteration != in_block_.end() && closer->op() == Op::Reduce)
-      src[0] = where(made(own) < iterations_, src[0],
-                     identity_of(closer->arg<ReduceArg>().op, src[0]->dtype()));
+      body = where(made(own) < iterations_, body,
+                   identity_of(closer->arg<ReduceArg>().op, body->dtype()));
   }
-  return with_sources(UOp(closer), src);
+  return closed_over(UOp(closer), body, loops);
 }
 
 // Memory that is computed from the final maximum cannot be filled in a block. Its value is
 // recomputed where it is read.
 UOp OnlineRescale::read_inline(const Node* load) const {
   const Node *read = load->src(0), *ready = read->src(0);
-  const Node* storage = storage_of(ready);
-  if (storage->op() != Op::Buffer || memory_.contains(storage) || !is_filled_by_loops(ready) ||
-      !depends_on(ready, together_.top))
+  const Node *storage = storage_of(ready), *store = only_store_into(ready);
+  if (storage->op() != Op::Buffer || memory_.contains(storage) || store == nullptr ||
+      ready->src(1) == store || !depends_on(ready, together_.top))
     return with_made_sources(load);
-  const Node* store = ready->src(1)->src(0);
-  Substitution there;
-  for (std::size_t i = 2; i < read->size(); ++i)
-    if (store->src(0)->src(i)->op() == Op::Range)
-      there.emplace(store->src(0)->src(i), made(read->src(i)));
+  Substitution there = loops_at(store->src(0), read);
+  for (auto& [loop, at] : there) at = made(at.node());
   return substitute(made(store->src(1)), there);
 }
 
 UOp OnlineRescale::in_iteration(const UOp& memory) const {
-  std::vector<UOp> iterations = handles(together_.around);
+  std::vector<UOp> iterations = list_of(together_.around);
   iterations.push_back(blocks_);
   return with_list(Op::After, memory, iterations);
 }
@@ -146,44 +132,38 @@ UOp OnlineRescale::in_iteration(const UOp& memory) const {
 // Stores the value in fresh copies of its loops.
 UOp OnlineRescale::filled(const UOp& begin, const UOp& value,
                           const std::vector<const Node*>& loops) {
-  Substitution fresh;
-  std::vector<UOp> own;
-  for (const Node* range : loops) {
-    own.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
-    fresh.emplace(range, own.back());
-  }
-  added_.insert(added_.end(), own.begin(), own.end());
-  return with_list(Op::End, store_at(element(begin, own), substitute(value, fresh)), own);
+  const LoopCopies own(loops);
+  added_.insert(added_.end(), own.loops.begin(), own.loops.end());
+  return with_list(Op::End, store_at(element(begin, own.loops), own.copy_of(value)), own.loops);
 }
 
 OnlineRescale::CarriedValue OnlineRescale::carry(const Node* reduce) {
   CarriedValue result;
   for (const auto& [name, range] : loops_)
-    if (changes_with(reduce, range) &&
-        std::ranges::find(together_.around, range) == together_.around.end())
+    if (changes_with(reduce, range) && !has_node(together_.around, range))
       result.loops.push_back(range);
   result.memory = memory_over(result.loops, reduce->dtype());
   const UOp identity = identity_of(reduce->arg<ReduceArg>().op, reduce->dtype());
-  const UOp begin = with_list(Op::After, result.memory, handles(together_.around));
+  const UOp begin = with_list(Op::After, result.memory, list_of(together_.around));
   result.before = make(Op::After, {result.memory, filled(begin, identity, result.loops), blocks_});
   return result;
 }
 
 UOp OnlineRescale::next_top() {
   top_ = carry(together_.top);
-  const UOp before = read_at(top_.before, handles(top_.loops));
+  const UOp before = read_at(top_.before, list_of(top_.loops));
   const UOp next = max(before, closed_in_block(together_.top));
   const UOp memory = memory_over(top_.loops, next->dtype());
   next_ = make(Op::After, {memory, filled(in_iteration(memory), next, top_.loops)});
-  return read_at(next_, handles(top_.loops));
+  return read_at(next_, list_of(top_.loops));
 }
 
 // Computes the factor that rescales the sums to the maximum after this block. Then it updates the
 // running maximum, whose previous value has been read by that time.
 UOp OnlineRescale::scale_by(double rate) {
   const DType dtype = accumulator_of(Op::Add, next_->dtype());
-  const UOp before = read_at(top_.before, handles(top_.loops)),
-            next = read_at(next_, handles(top_.loops));
+  const UOp before = read_at(top_.before, list_of(top_.loops)),
+            next = read_at(next_, list_of(top_.loops));
   const UOp scale = make(Op::Exp2, {(cast(next, dtype) - cast(before, dtype)) * rate});
   const UOp memory = memory_over(top_.loops, dtype);
   const UOp fill = filled(in_iteration(memory), scale, top_.loops);
@@ -197,7 +177,7 @@ UOp OnlineRescale::scale_by(double rate) {
 UOp OnlineRescale::summed(const CarriedValue& sum, const UOp& part, const UOp& scale,
                           const Node* read) {
   const std::vector<UOp> at = list_of(read->src(0)->src().subspan(2));
-  const UOp before = read_at(sum.before, handles(sum.loops)), next(read);
+  const UOp before = read_at(sum.before, list_of(sum.loops)), next(read);
   const UOp all = before * cast(read_at(scale, at), part->dtype()) + part;
   return filled(sum.before, where(next == -endless, before, all), sum.loops);
 }
@@ -240,9 +220,9 @@ void OnlineRescale::replace_totals(const UOp& all, const std::vector<CarriedValu
   const auto total = [&](const CarriedValue& carry, const std::vector<UOp>& at) {
     return read_at(make(Op::After, {carry.memory, all}), at);
   };
-  Substitution by{{together_.top, total(top_, handles(top_.loops))}};
+  Substitution by{{together_.top, total(top_, list_of(top_.loops))}};
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    UOp sum = total(sums[i], handles(sums[i].loops));
+    UOp sum = total(sums[i], list_of(sums[i].loops));
     const std::vector<UOp> at = list_of(growths[i].read->src(0)->src().subspan(2));
     if (!growths[i].is_guarded)
       sum = where(total(top_, at) == -endless, literal_like(nan, sum), sum);

@@ -4,11 +4,18 @@
 #include <cmath>
 #include <vector>
 
-#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/value.h>
 
+#include "schedule/actions/fills.h"
+
 namespace weft {
+
+std::optional<double> float_constant(const Node* value) {
+  if (!value->is_const() || !value->dtype().is_float()) return std::nullopt;
+  return double_from_bits(value->arg<ConstArg>().bits, value->dtype().scalar());
+}
+
 namespace {
 
 // How a value changes if what the memory holds grows by d.
@@ -24,13 +31,6 @@ struct Change {
   RescaleRate by = {};
 };
 
-std::optional<double> constant_of(const Node* node) {
-  if (!node->is_const() || !node->dtype().is_float()) return std::nullopt;
-  return double_from_bits(node->arg<ConstArg>().bits, node->dtype().scalar());
-}
-
-bool is_number(const Node* node, double wanted) { return constant_of(node) == wanted; }
-
 // Combines the changes of two operands. If both change, it must be by the same distance.
 Change combined(const Change& a, const Change& b, double rate) {
   if (a.form == Change::None || b.form == Change::None) return a.form == Change::None ? b : a;
@@ -40,14 +40,6 @@ Change combined(const Change& a, const Change& b, double rate) {
   Change change = a;
   change.by.rate = rate;
   return change;
-}
-
-// Returns the single STORE that fills the memory which is read; null if there is none.
-const Node* store_into(const Node* ready) {
-  if (ready->op() != Op::After || ready->size() != 2) return nullptr;
-  const Node* effect = ready->src(1);
-  const Node* store = effect->op() == Op::End ? effect->src(0) : effect;
-  return store->op() == Op::Store ? store : nullptr;
 }
 
 class ChangeAnalysis {
@@ -87,20 +79,12 @@ class ChangeAnalysis {
       return {};
     if (storage_of(ready) == memory_) return {Change::Read, {1, UOp(load), {}, false}};
     if (stays(ready)) return {Change::None};
-    const Node* store = store_into(ready);
+    const Node* store = only_store_into(ready);
     if (store == nullptr) return {};
     Change change = of(store->src(1));
     for (UOp* part : {&change.by.read, &change.by.from})
-      if (!part->is_null()) *part = substitute(*part, loops_there(store->src(0), place));
+      if (!part->is_null()) *part = substitute(*part, loops_at(store->src(0), place));
     return change;
-  }
-
-  // Maps the loops that store to the indices at which the memory is read.
-  static Substitution loops_there(const Node* stored, const Node* read) {
-    Substitution by;
-    for (std::size_t i = 2; i < stored->size(); ++i)
-      if (stored->src(i)->op() == Op::Range) by.emplace(stored->src(i), UOp(read->src(i)));
-    return by;
   }
 
   Change distance(const Node* node) const {
@@ -113,7 +97,7 @@ class ChangeAnalysis {
   Change product(const Node* node) const {
     const Change &a = of(node->src(0)), &b = of(node->src(1));
     for (const std::size_t side : {0, 1}) {
-      const auto number = constant_of(node->src(side));
+      const auto number = float_constant(node->src(side));
       Change other = of(node->src(1 - side));
       if (!number || other.form != Change::Added) continue;
       other.by.rate *= *number;
@@ -138,8 +122,9 @@ class ChangeAnalysis {
   // whatever is added, and 0 whatever it is multiplied by. That requires a guard. Without one the
   // terms of a fully masked row are NaN, except those that are this constant.
   static bool is_compatible_constant(const Node* node, const Change& other) {
-    return (other.form == Change::Scaled && other.by.is_guarded && is_number(node, 0)) ||
-           (other.form == Change::Added && other.by.is_guarded && is_number(node, -HUGE_VAL));
+    return other.by.is_guarded &&
+           ((other.form == Change::Scaled && float_constant(node) == 0) ||
+            (other.form == Change::Added && float_constant(node) == -HUGE_VAL));
   }
 
   Change choice(const Node* node) const {
@@ -160,7 +145,7 @@ class ChangeAnalysis {
     if (!OpSet{Op::CmpEq, Op::CmpNe}.contains(condition->op())) return {};
     if (change.form != Change::Read || other.form != Change::None) return {};
     for (const std::size_t side : {0, 1})
-      if (is_number(condition->src(side), -HUGE_VAL) &&
+      if (float_constant(condition->src(side)) == -HUGE_VAL &&
           of(condition->src(1 - side)).form == Change::Read) {
         change.by.is_guarded = true;
         return change;

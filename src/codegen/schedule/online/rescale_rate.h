@@ -14,6 +14,9 @@ struct RescaleRate {
   bool is_guarded = false;  // another value replaces the LOAD where it is minus infinity
 };
 
+// Returns the value of a float constant; nothing for other values.
+std::optional<double> float_constant(const Node* value);
+
 // Returns the rate of a value of the form EXP2(c * (x - m)) * y, where m is read from `memory`: -c.
 // Reads of other memory are traced to the values that were stored there. Returns nothing for other
 // forms.

@@ -64,9 +64,12 @@ std::vector<std::int64_t> CandidateTime::blocks(bool is_ordered) const {
   return result;
 }
 
-std::optional<double> CandidateTime::seconds(const Option& option, bool with_copies) const {
+std::optional<double> CandidateTime::seconds(const Option& option, bool with_copies,
+                                             double most) const {
   const NestPlan plan = plan_of(nest_, option);
   if (!is_legal(option, plan)) return std::nullopt;
+  const double least = instruction_time(target_.machine, nest_, plan);
+  if (least > most) return least;
   const std::vector<std::size_t> loops = masked_loops(option);
   const NestTime time = loops.empty() ? time_of(target_.machine, nest_, plan)
                                       : time_of(target_.machine, masked(option, loops), plan);

@@ -1,6 +1,7 @@
 // Estimates the time of an option by the cost model.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -27,8 +28,10 @@ class CandidateTime {
       : nest_(nest), target_(target), uneven_(uneven) {}
 
   // Returns nothing if the option is illegal: a staged value has no loop to be staged at, the
-  // blocked reduction is the vector loop, or the scratch memory does not suffice.
-  std::optional<double> seconds(const Option& option, bool with_copies = true) const;
+  // blocked reduction is the vector loop, or the scratch memory does not suffice. Of an option whose
+  // instructions alone take more than `most`, it returns their time.
+  std::optional<double> seconds(const Option& option, bool with_copies = true,
+                                double most = std::numeric_limits<double>::infinity()) const;
   // Returns the bytes of staged values and of partial sums.
   double scratch_of(const Option& option) const {
     return scratch_of(option, plan_of(nest_, option));

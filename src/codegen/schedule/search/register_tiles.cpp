@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,12 +12,15 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t most_values = 32;  // result vectors of a tile
-// Code size of a tile of several vectors: longer code gains nothing from more vectors, and takes
-// seconds to compile.
-constexpr double most_instructions = 4096;
+// Instructions of an innermost loop that hide all latency and make the loop's own ones negligible:
+// a tile of more vectors only takes time to compile and to fetch. And those of all loops together.
+constexpr double most_inside = 512, most_instructions = 4096;
 constexpr std::int64_t most_fields = 4;     // fields of a packed number
 constexpr std::size_t most_tiles = 5;       // kept from each ranking
 constexpr std::size_t most_promising = 32;  // ranked again with staged lanes
+// A tile whose instructions alone take so many times as long as the fastest one is not looked at
+// further.
+constexpr double too_slow = 2;
 // Tiles with the same vector loop and number of vectors that a ranking keeps before any others.
 constexpr std::ptrdiff_t most_of_kind = 2;
 
@@ -28,8 +32,9 @@ class RegisterTiles {
         trial_(nest, target, uneven),
         is_ordered_(is_ordered),
         blocks_(trial_.blocks(is_ordered)) {
-    for (const auto* list : {&nest.inner_ops, &nest.outer_ops})
-      for (const NestOps& ops : *list) instructions_ += ops.instructions;
+    for (const NestOps& ops : nest.inner_ops) inside_ += ops.instructions;
+    for (const NestAccess& access : nest.accesses) inside_ += access.places;
+    for (const NestOps& ops : nest.outer_ops) outside_ += ops.instructions;
   }
 
   std::vector<Option> all() const {
@@ -75,11 +80,15 @@ class RegisterTiles {
     return bytes;
   }
 
+  bool is_short(double vectors) const {
+    return vectors * inside_ <= most_inside && vectors * (inside_ + outside_) <= most_instructions;
+  }
+
   void add_vectors(Option option, std::vector<Option>& tiles) const {
     const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
     for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
       if (vectors > 1 && option.lanes * vectors > size) break;
-      if (vectors > 1 && static_cast<double>(vectors) * instructions_ > most_instructions) break;
+      if (vectors > 1 && !is_short(static_cast<double>(vectors))) break;
       option.vectors = vectors;
       add_tile(option, tiles);
       add_unrolls(option, tiles);
@@ -91,8 +100,9 @@ class RegisterTiles {
       add_inner_copies(option, tiles);
   }
 
+  // Adds a tile with the time of its instructions.
   void add_tile(Option option, std::vector<Option>& tiles) const {
-    const auto seconds = trial_.seconds(option);
+    const auto seconds = trial_.seconds(option, true, 0);
     if (!seconds) return;
     option.seconds = *seconds;
     option.number = tiles.size();
@@ -103,7 +113,12 @@ class RegisterTiles {
   // vector loop staged. The cost of copies is left out, since it depends on the loop order. Returns
   // the first of each ranking with the least of their times.
   std::vector<Option> best(std::vector<Option> tiles) const {
-    std::vector<Option> least = tiles;
+    sort_by_time(tiles);
+    find_times(tiles, [&](const Option& tile, double most) {
+      return trial_.seconds(tile, true, most).value();
+    });
+    std::vector<Option> least(tiles.size());
+    for (const Option& tile : tiles) least[tile.number] = tile;
     std::vector<std::size_t> first;
     const auto take = [&](std::vector<Option>& ranked) {
       for (const Option& tile : ranked)
@@ -112,10 +127,13 @@ class RegisterTiles {
       for (const Option& tile : of_all_kinds(ranked)) first.push_back(tile.number);
     };
     take(tiles);
-    for (Option& tile : tiles) tile.seconds = staged_seconds(tile, true);
+    find_times(tiles,
+               [&](const Option& tile, double most) { return staged_seconds(tile, true, most); });
     take(tiles);
     tiles.resize(std::min(tiles.size(), most_promising));
-    for (Option& tile : tiles) tile.seconds = staged_seconds(least[tile.number], false);
+    find_times(tiles, [&](const Option& tile, double most) {
+      return staged_seconds(least[tile.number], false, most);
+    });
     take(tiles);
     std::ranges::sort(first);
     first.erase(std::ranges::unique(first).begin(), first.end());
@@ -123,6 +141,15 @@ class RegisterTiles {
     for (std::size_t number : first) result.push_back(least[number]);
     sort_by_time(result);
     return result;
+  }
+
+  template <class Seconds>
+  static void find_times(std::vector<Option>& tiles, Seconds seconds) {
+    double fastest = std::numeric_limits<double>::infinity();
+    for (Option& tile : tiles) {
+      tile.seconds = seconds(tile, too_slow * fastest);
+      fastest = std::min(fastest, tile.seconds);
+    }
   }
 
   // Returns the first tiles of a ranking. Those of other kinds precede the third with the same
@@ -140,18 +167,18 @@ class RegisterTiles {
     return result;
   }
 
-  double staged_seconds(Option option, bool is_all) const {
+  double staged_seconds(Option option, bool is_all, double most) const {
     option.staged = staged(option, is_all);
     const auto is_staged = [](Staging staging) { return staging != Staging::None; };
     if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
     // Blocks of the reduction need less scratch memory, and are about as fast.
     option.block = blocks_.back();
-    auto seconds = trial_.seconds(option, false);
+    auto seconds = trial_.seconds(option, false, most);
     if (is_all && seconds) return std::min(option.seconds, *seconds);
     option.block = 0;
-    const auto whole = trial_.seconds(option, false);
+    const auto whole = trial_.seconds(option, false, most);
     // The vector of a matrix-vector product has no outer loop at which it could be staged.
-    if (is_all && !whole) return staged_seconds(option, false);
+    if (is_all && !whole) return staged_seconds(option, false, most);
     seconds = std::min(seconds.value_or(option.seconds), whole.value_or(option.seconds));
     return std::min(option.seconds, *seconds);
   }
@@ -323,7 +350,7 @@ class RegisterTiles {
   CandidateTime trial_;
   bool is_ordered_;
   std::vector<std::int64_t> blocks_;
-  double instructions_ = 0;  // per element
+  double inside_ = 0, outside_ = 0;  // instructions per element, of the innermost loop and others
 };
 
 }  // namespace

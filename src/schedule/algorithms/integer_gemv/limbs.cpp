@@ -67,16 +67,11 @@ class LimbForm {
     return range(iterations, fresh_id().value, kind);
   }
 
-  static std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
-
   // Returns the loops of parts that read x.
-  Loops along_vector() const {
+  Loops along_vector(LoopKind kind_of_codes) const {
     Loops loops;
-    for (const Node* block : of_.blocks) {
-      loops.blocks.push_back(own(iterations_of(block), LoopKind::Loop));
-      loops.by.emplace(block, loops.blocks.back());
-    }
-    renew_codes(loops, LoopKind::Loop);
+    loops.blocks = renewed(of_.blocks, LoopKind::Loop, loops.by);
+    loops.codes = renewed(of_.codes, kind_of_codes, loops.by);
     return loops;
   }
 
@@ -85,23 +80,22 @@ class LimbForm {
     loops.rows = own(iterations_of(of_.row) / lanes, LoopKind::Loop);
     loops.lane = own(lanes, LoopKind::Loop);
     loops.by.emplace(of_.row, loops.rows * lanes + loops.lane);
-    for (const Node* block : of_.blocks) {
-      loops.blocks.push_back(own(iterations_of(block), kind));
-      loops.by.emplace(block, loops.blocks.back());
-    }
+    loops.blocks = renewed(of_.blocks, kind, loops.by);
     renew_codes(loops, kind);
-    renew_groups(loops, kind);
     return loops;
   }
 
-  void renew_codes(Loops& loops, LoopKind kind) const {
-    loops.codes.clear();
-    for (const Node* code : of_.codes) {
-      loops.codes.push_back(own(iterations_of(code), kind));
-      loops.by[code] = loops.codes.back();
+  // Returns new loops in place of those of the kernel.
+  static std::vector<UOp> renewed(const Ranges& ranges, LoopKind kind, Substitution& by) {
+    std::vector<UOp> loops;
+    for (const Node* range : ranges) {
+      loops.push_back(own(iterations_of(range), kind));
+      by.insert_or_assign(range, loops.back());
     }
+    return loops;
   }
-  void renew_groups(Loops& loops, LoopKind kind) const {
+  void renew_codes(Loops& loops, LoopKind kind) const {
+    loops.codes = renewed(of_.codes, kind, loops.by);
     const Node* last = of_.codes.back();
     loops.group = own(group, kind);
     loops.codes.back() = own(iterations_of(last) / group, kind);
@@ -119,19 +113,9 @@ class LimbForm {
     return sizes;
   }
 
-  UOp place(std::int32_t memory, Access access, const std::vector<UOp>& at) const {
-    return make(Op::Index, joined({maker_.param(memory, access), const_bool(true)}, at));
-  }
-  UOp read(std::int32_t memory, const std::vector<UOp>& at) const {
-    return make(Op::Load, {place(memory, Access::Read, at)});
-  }
-  UOp stored(std::int32_t memory, const std::vector<UOp>& at, const UOp& value) const {
-    return make(Op::Store, {place(memory, Access::Write, at), value}, {}, StoreArg{});
-  }
-
   UOp kernel(const std::vector<UOp>& stores, const std::vector<UOp>& loops,
              std::string_view suffix) const {
-    return maker_.kernel(simplify(stores.size() == 1 ? stores[0] : tuple(stores)), loops, suffix);
+    return maker_.kernel(simplify(stores), loops, suffix);
   }
 
   static UOp reduced(Op op, const UOp& value, const std::vector<UOp>& loops) {
@@ -147,15 +131,14 @@ class LimbForm {
     for (const UOp& loop : at) sizes.emplace_back(loop->src(0));
     const std::int32_t memory = maker_.add_memory(value->dtype(), sizes, Space::Constant);
     packed_.push_back(memory);
-    return kernel({stored(memory, at, substitute(UOp(value), loops.by))}, at,
+    return kernel({maker_.store(memory, at, substitute(UOp(value), loops.by))}, at,
                   fmt::format("packed{}", packed_.size() - 1));
   }
 
   // Computes for each block the largest power of two that is at most (1 + 1/128) * max |x|; this
   // factor keeps limbs from exceeding 127. The power is NaN if max |x| is NaN or infinite.
   UOp powers() const {
-    Loops loops = along_vector();
-    renew_codes(loops, LoopKind::Reduce);
+    const Loops loops = along_vector(LoopKind::Reduce);
     const UOp x = substitute(of_.x, loops.by);
     const UOp most = reduced(Op::Max, max(x, -x), loops.codes);
     const UOp exponent =
@@ -163,8 +146,9 @@ class LimbForm {
             const_int(std::int64_t{1} << mantissa, dtypes::i32));
     const UOp power = bitcast(exponent, dtypes::f32) + (most - most);
     const UOp step = power * std::ldexp(1.0, bits_of_digit - steps);
-    return kernel({stored(Powers, loops.blocks, power), stored(Steps, loops.blocks, step)},
-                  loops.blocks, "powers");
+    return kernel(
+        {maker_.store(Powers, loops.blocks, power), maker_.store(Steps, loops.blocks, step)},
+        loops.blocks, "powers");
   }
 
   // Returns x as an integer. It fits into 24 bits, since |x| is less than twice its block's power.
@@ -177,12 +161,12 @@ class LimbForm {
   }
 
   UOp in_digits() const {
-    const Loops loops = along_vector();
-    UOp rest = in_steps(loops, read(Powers, loops.blocks));
+    const Loops loops = along_vector(LoopKind::Loop);
+    UOp rest = in_steps(loops, maker_.load(Powers, loops.blocks));
     std::vector<UOp> stores;
     for (std::int64_t digit = 0; digit < digits; ++digit) {
       const UOp byte = cast(rest, dtypes::i8);
-      stores.push_back(stored(Limbs, place_of_digit(loops, digit), byte));
+      stores.push_back(maker_.store(Limbs, place_of_digit(loops, digit), byte));
       rest = (rest - cast(byte, dtypes::i32)) / base;
     }
     return kernel(stores, joined(loops.blocks, loops.codes), "digits");
@@ -194,12 +178,11 @@ class LimbForm {
   // Computes what shifts and offsets multiply: the sum of a block's x, rounded as the limbs are. If
   // the shift is a constant, the sum is already multiplied by it.
   UOp sums() const {
-    Loops loops = along_vector();
-    renew_codes(loops, LoopKind::Reduce);
-    const UOp whole = in_steps(loops, read(Powers, loops.blocks));
+    const Loops loops = along_vector(LoopKind::Reduce);
+    const UOp whole = in_steps(loops, maker_.load(Powers, loops.blocks));
     const UOp sum = cast(reduced(Op::Add, whole, loops.codes), dtypes::f32);
-    const UOp value = sum * read(Steps, loops.blocks) * std::ldexp(1.0, -bits_of_digit);
-    return kernel({stored(Sums, loops.blocks, is_shift_of_all() ? value * of_.shift : value)},
+    const UOp value = sum * maker_.load(Steps, loops.blocks) * std::ldexp(1.0, -bits_of_digit);
+    return kernel({maker_.store(Sums, loops.blocks, is_shift_of_all() ? value * of_.shift : value)},
                   loops.blocks, "sums");
   }
 
@@ -225,17 +208,16 @@ class LimbForm {
   Substitution where_packed(const Loops& loops) const {
     Substitution by = loops.by;
     for (std::size_t i = 0; i < values_.size(); ++i)
-      by.emplace(values_[i], read(packed_[i], place_of(values_[i], loops)));
+      by.emplace(values_[i], maker_.load(packed_[i], place_of(values_[i], loops)));
     return by;
   }
 
   // Returns the sum of the products of one limb and the codes of a block.
   UOp limb_sum(Loops& loops, std::int64_t digit) const {
     renew_codes(loops, LoopKind::Reduce);
-    renew_groups(loops, LoopKind::Reduce);
     const UOp code = substitute(UOp(of_.code), where_packed(loops));
-    const UOp product =
-        cast(read(Limbs, place_of_digit(loops, digit)), dtypes::i32) * cast(code, dtypes::i32);
+    const UOp product = cast(maker_.load(Limbs, place_of_digit(loops, digit)), dtypes::i32) *
+                        cast(code, dtypes::i32);
     return reduced(Op::Add, product, joined(loops.codes, {loops.group}));
   }
 
@@ -246,14 +228,14 @@ class LimbForm {
     const UOp product =
         cast(high * base + middle, dtypes::f32) + cast(low, dtypes::f32) * (1.0 / base);
     const Substitution packed = where_packed(loops);
-    UOp block = product * read(Steps, loops.blocks);
+    UOp block = product * maker_.load(Steps, loops.blocks);
     if (!of_.shift.is_null()) {
-      const UOp sum = read(Sums, loops.blocks);
+      const UOp sum = maker_.load(Sums, loops.blocks);
       block = block + (is_shift_of_all() ? sum : substitute(of_.shift, packed) * sum);
     }
     block = block * substitute(of_.scale, packed);
     if (!of_.offset.is_null())
-      block = block + substitute(of_.offset, packed) * read(Sums, loops.blocks);
+      block = block + substitute(of_.offset, packed) * maker_.load(Sums, loops.blocks);
     const UOp all = reduced(Op::Add, block, loops.blocks);
     const UOp store = substitute(UOp(of_.store), {{of_.sum, all}, {of_.row, loops.by.at(of_.row)}});
     return kernel({store}, {loops.rows, loops.lane}, "products");
@@ -269,8 +251,8 @@ class LimbForm {
 
 std::vector<KernelForm> limb_forms(const UOp& kernel) {
   const auto sum = quantized_gemv_in(kernel);
-  if (!sum || sum->codes_of_block() > most_in_block || sum->row->src(0)->lo() % lanes != 0 ||
-      sum->codes.back()->src(0)->lo() % group != 0)
+  if (!sum || sum->codes_of_block() > most_in_block || iterations_of(sum->row) % lanes != 0 ||
+      iterations_of(sum->codes.back()) % group != 0)
     return {};
   return {LimbForm(kernel, *sum).made()};
 }

@@ -57,7 +57,7 @@ class PackedValues {
   std::int64_t bytes_of(const Node* value) const {
     std::int64_t bytes = value->dtype().bytes();
     for (const Node* range : value->ranges())
-      if (range != row_) bytes *= range->src(0)->lo();
+      if (range != row_) bytes *= iterations_of(range);
     return bytes;
   }
 

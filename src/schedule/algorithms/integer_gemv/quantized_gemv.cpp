@@ -76,9 +76,7 @@ void add_offset(const UOp& offset, QuantizedGemv& sum) {
 
 // Returns whether the matrix is computed from constants alone.
 bool is_of_constants(const QuantizedGemv& sum) {
-  const auto below =
-      nodes_below(sum.parts_of_matrix(), [](const Node* node) { return node->src(); });
-  return std::ranges::all_of(below, [](const Node* node) {
+  return std::ranges::all_of(toposort(sum.parts_of_matrix()), [](const Node* node) {
     if (node->op() == Op::Param) return node->arg<ParamArg>().access == Access::Constant;
     return is_elementwise(node->op()) ||
            OpSet{Op::Load, Op::Index, Op::Const, Op::Range}.contains(node->op());
@@ -96,24 +94,18 @@ bool sort_loops(QuantizedGemv& found) {
     (is_of_block ? found.blocks : found.codes).push_back(range);
   }
   const std::vector<const Node*> reads = reads_below({found.code}, found.row);
-  const auto iterations_of = [&](const Node* range) {
+  const auto iterations_if_read = [&](const Node* range) {
     const bool is_read_along =
         std::ranges::all_of(reads, [&](const Node* read) { return changes_with(read, range); });
-    return is_read_along ? range->src(0)->lo() : 0;
+    return is_read_along ? iterations_of(range) : 0;
   };
-  const auto last = std::ranges::max_element(found.codes, {}, iterations_of);
-  if (last == found.codes.end() || iterations_of(*last) == 0) return false;
+  const auto last = std::ranges::max_element(found.codes, {}, iterations_if_read);
+  if (last == found.codes.end() || iterations_if_read(*last) == 0) return false;
   std::rotate(last, last + 1, found.codes.end());
   return !found.blocks.empty();
 }
 
 }  // namespace
-
-std::int64_t QuantizedGemv::codes_of_block() const {
-  std::int64_t count = 1;
-  for (const Node* range : codes) count *= range->src(0)->lo();
-  return count;
-}
 
 std::vector<const Node*> QuantizedGemv::parts_of_matrix() const {
   std::vector<const Node*> parts{code, scale.node()};
@@ -123,16 +115,11 @@ std::vector<const Node*> QuantizedGemv::parts_of_matrix() const {
 }
 
 std::optional<QuantizedGemv> quantized_gemv_in(const UOp& kernel) {
-  const Node* end = kernel->src(0);
-  if (kernel->size() != 1 || end->op() != Op::End || end->size() != 2 ||
-      end->src(0)->op() != Op::Store || end->src(0)->arg<StoreArg>().combine)
-    return {};
-  const Node *store = end->src(0), *sum = only_sum(store), *row = end->src(1);
-  if (sum == nullptr || sum->arg<ReduceArg>().op != Op::Add || sum->dtype() != dtypes::f32)
-    return {};
-  if (!has_known_sizes(end->src().subspan(1)) || !has_known_sizes(sum->src().subspan(1))) return {};
+  const auto of = sum_kernel_in(kernel);
+  if (!of || of->end->size() != 2 || of->sum->dtype() != dtypes::f32) return {};
+  const Node* row = of->end->src(1);
   std::vector<const Node*> factors, shared, own;
-  add_factors(sum->src(0), factors);
+  add_factors(of->sum->src(0), factors);
   for (const Node* factor : factors) (changes_with(factor, row) ? own : shared).push_back(factor);
   if (shared.empty() || own.empty()) return {};
   const UOp matrix = product_of(own);
@@ -142,8 +129,7 @@ std::optional<QuantizedGemv> quantized_gemv_in(const UOp& kernel) {
       continue;
     const auto parts = of_leaf(matrix.node(), leaf);
     if (!parts) continue;
-    QuantizedGemv found{
-        end, store, sum, row, product_of(shared), leaf->src(0), simplify(parts->scale)};
+    QuantizedGemv found{*of, row, product_of(shared), leaf->src(0), simplify(parts->scale)};
     if (!parts->offset.is_null()) add_offset(simplify(parts->offset), found);
     if (!is_of_constants(found) || !sort_loops(found)) continue;
     if (found.codes_of_block() < least_in_block) continue;

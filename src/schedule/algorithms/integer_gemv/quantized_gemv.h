@@ -7,13 +7,12 @@
 
 #include <weft/dev/ir/uop.h>
 
-#include "algorithms/only_sum.h"
+#include "algorithms/sum_kernel.h"
 
 namespace weft {
 
 // A kernel that sums x * (scale * (code + shift) + offset).
-struct QuantizedGemv {
-  const Node *end, *store, *sum;
+struct QuantizedGemv : SumKernel {
   const Node* row;  // the output loop
   UOp x;            // f32, the same for all rows
   const Node* code;
@@ -21,7 +20,7 @@ struct QuantizedGemv {
   Ranges blocks = {};                  // loops of the sum that scale, shift or offset change with
   Ranges codes = {};  // those in a block; every LOAD of `code` changes with the last
 
-  std::int64_t codes_of_block() const;
+  std::int64_t codes_of_block() const { return iterations_of(codes); }
   std::vector<const Node*> parts_of_matrix() const;  // code, scale, and shift or offset
 };
 

@@ -30,17 +30,17 @@ namespace {
 
 // Returns whether the value depends on the two loops only through their sum.
 bool is_of_sum(const Node* value, const Node* a, const Node* b) {
-  const UOp both = range(a->src(0)->lo() + b->src(0)->lo() - 1, fresh_id().value);
+  const UOp both = range(iterations_of(a) + iterations_of(b) - 1, fresh_id().value);
   const UOp of_both = simplify(substitute(UOp(value), {{a, both}, {b, const_int(0)}}));
   const UOp again = simplify(substitute(of_both, {{both.node(), UOp(a) + UOp(b)}}));
   return !depends_on(of_both.node(), b) && again.is(simplify(UOp(value)));
 }
 
 std::optional<Axis> axis_along(const Convolution& of, const Node* tap) {
-  if (!changes_with(of.filter, tap) || !tap->src(0)->is_const()) return {};
+  if (!changes_with(of.filter, tap)) return {};
   for (const Node* loop : of.end->src().subspan(1))
-    if (loop->op() == Op::Range && loop->src(0)->is_const() && changes_with(of.input, loop) &&
-        !changes_with(of.filter, loop) && is_of_sum(of.input->src(0), loop, tap))
+    if (changes_with(of.input, loop) && !changes_with(of.filter, loop) &&
+        is_of_sum(of.input->src(0), loop, tap))
       return Axis{loop, tap};
   return {};
 }
@@ -59,21 +59,15 @@ const Node* read_of(const Node* factor, DType sum) {
 }  // namespace
 
 std::optional<Convolution> convolution_in(const UOp& kernel) {
-  const Node* end = kernel->src(0);
-  if (kernel->size() != 1 || end->op() != Op::End || end->src(0)->op() != Op::Store) return {};
-  const Node* store = end->src(0);
-  const Node* sum = store->arg<StoreArg>().combine ? nullptr : only_sum(store);
-  if (sum == nullptr || sum->arg<ReduceArg>().op != Op::Add ||
-      (sum->dtype() != dtypes::f32 && sum->dtype() != dtypes::i32))
-    return {};
-  if (!has_known_sizes(end->src().subspan(1)) || !has_known_sizes(sum->src().subspan(1))) return {};
-  const Node* product = sum->src(0);
+  const auto of = sum_kernel_in(kernel);
+  if (!of || (of->sum->dtype() != dtypes::f32 && of->sum->dtype() != dtypes::i32)) return {};
+  const Node *sum = of->sum, *product = sum->src(0);
   if (product->op() != Op::Mul) return {};
   const Node *a = read_of(product->src(0), sum->dtype()),
              *b = read_of(product->src(1), sum->dtype());
   if (a == nullptr || b == nullptr) return {};
   for (const auto& [input, filter] : {std::pair{a, b}, {b, a}}) {
-    Convolution found{end, store, sum, input, filter, {}};
+    Convolution found{*of, input, filter, {}};
     for (const Node* tap : sum->src().subspan(1))
       if (const auto axis = axis_along(found, tap)) found.axes.push_back(*axis);
     const auto is_apart = [&](const Axis& axis) {

@@ -4,9 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <weft/dev/ir/uop.h>
-
-#include "algorithms/only_sum.h"
+#include "algorithms/sum_kernel.h"
 
 namespace weft {
 
@@ -14,14 +12,13 @@ namespace weft {
 // (the tap), and the filter at the tap.
 struct Axis {
   const Node *out, *tap;
-  std::int64_t outputs() const { return out->src(0)->lo(); }
-  std::int64_t taps() const { return tap->src(0)->lo(); }
+  std::int64_t outputs() const { return iterations_of(out); }
+  std::int64_t taps() const { return iterations_of(tap); }
 };
 
 // The parts of such a kernel.
-struct Convolution {
-  const Node *end, *store, *sum, *input,
-      *filter;  // input and filter are LOADs, which integer sums cast
+struct Convolution : SumKernel {
+  const Node *input, *filter;  // LOADs, which integer sums cast
   std::vector<Axis> axes;
 
   Ranges loops() const;                         // over the outputs

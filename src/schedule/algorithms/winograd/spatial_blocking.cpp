@@ -8,7 +8,7 @@
 namespace weft {
 
 std::int64_t iterations_of(const Node* loop, const Convolution& of, const Tile& tile) {
-  const std::int64_t size = loop->src(0)->lo();
+  const std::int64_t size = iterations_of(loop);
   return of.axis_of(loop) == nullptr ? size : (size + tile.outputs - 1) / tile.outputs;
 }
 

@@ -16,9 +16,7 @@ WinogradTransform transform_for(const Tile& tile) {
 }
 
 double channels_of(const Convolution& of) {
-  double channels = 1;
-  for (const Node* channel : of.channels()) channels *= static_cast<double>(channel->src(0)->lo());
-  return channels;
+  return static_cast<double>(iterations_of(of.channels()));
 }
 
 double largest(DType bytes) { return bytes == dtypes::u8 ? 255 : 128; }

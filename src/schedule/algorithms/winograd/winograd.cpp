@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <weft/dev/ir/below.h>
+#include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "convolution.h"
+#include "graph/compose.h"
 #include "spatial_blocking.h"
 #include "tile_transforms.h"
 #include "transforms.h"
@@ -18,40 +20,7 @@ namespace {
 constexpr std::int64_t least_row = 16;  // of channels: a cache line
 constexpr Tile tiles[] = {{3, 2}, {3, 4}, {5, 2}};
 
-// Returns the values at all places of a tile, the first axis outermost.
-std::vector<UOp> along_axes(std::size_t axes, std::size_t count,
-                            const std::function<UOp(const std::vector<std::int64_t>&)>& value) {
-  std::vector<UOp> result;
-  std::vector<std::int64_t> at(axes);
-  for (;;) {
-    result.push_back(value(at));
-    std::size_t axis = axes;
-    while (axis > 0 && ++at[axis - 1] == static_cast<std::int64_t>(count)) at[--axis] = 0;
-    if (axis == 0) return result;
-  }
-}
-
 using Times = std::vector<UOp> (*)(const Matrix&, const std::vector<UOp>&, bool);
-
-// Applies the matrix along each of one or two axes.
-std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std::size_t axes,
-                             Times multiply, bool fuses) {
-  if (axes == 1) return multiply(matrix, values, fuses);
-  const std::size_t in = matrix[0].size(), out = matrix.size();
-  std::vector<std::vector<UOp>> columns;
-  for (std::size_t column = 0; column < in; ++column) {
-    std::vector<UOp> each;
-    for (std::size_t row = 0; row < in; ++row) each.push_back(values[row * in + column]);
-    columns.push_back(multiply(matrix, each, fuses));
-  }
-  std::vector<UOp> result;
-  for (std::size_t row = 0; row < out; ++row) {
-    std::vector<UOp> each;
-    for (const std::vector<UOp>& column : columns) each.push_back(column[row]);
-    for (UOp& value : multiply(matrix, each, fuses)) result.push_back(std::move(value));
-  }
-  return result;
-}
 
 class WinogradForm {
  public:
@@ -70,12 +39,15 @@ class WinogradForm {
       if (changes_with(of.input, loop)) input_loops_.push_back(loop);
       if (changes_with(of.filter, loop)) filter_loops_.push_back(loop);
     }
+    for (Ranges* loops : {&input_loops_, &filter_loops_})
+      loops->insert(loops->end(), channels_.begin(), channels_.end());
   }
 
   KernelForm made() {
-    const bool is_constant = param_of(of_.filter)->arg<ParamArg>().access == Access::Constant;
-    add_memory(Filters, loops_of_filter(), is_constant ? Space::Constant : Space::Global);
-    add_memory(Inputs, loops_of_input());
+    const Node* filter = of_.filter->src(0)->src(0);
+    const bool is_constant = filter->arg<ParamArg>().access == Access::Constant;
+    add_memory(Filters, filter_loops_, is_constant ? Space::Constant : Space::Global);
+    add_memory(Inputs, input_loops_);
     add_memory(Products, of_.loops());
     maker_.add(filters(), is_constant);
     maker_.set_iterations(blocks_.count);
@@ -87,15 +59,6 @@ class WinogradForm {
 
  private:
   enum Memory : std::uint8_t { Filters, Inputs, Products };
-
-  static const Node* param_of(const Node* load) { return load->src(0)->src(0); }
-
-  Ranges loops_of_filter() const { return joined(filter_loops_); }
-  Ranges loops_of_input() const { return joined(input_loops_); }
-  Ranges joined(Ranges loops) const {
-    loops.insert(loops.end(), channels_.begin(), channels_.end());
-    return loops;
-  }
 
   // Returns the iterations of a loop in one block.
   std::int64_t iterations(const Node* loop) const {
@@ -131,13 +94,11 @@ class WinogradForm {
       for (const Node* loop : loops) channels *= is_of_channels(loop) ? iterations(loop) : 1;
       return channels >= least_row;
     };
-    return is_long(loops_of_input()) && is_long(of_.loops());
+    return is_long(input_loops_) && is_long(of_.loops());
   }
 
   // Returns whether the loop is over input or output channels.
   bool is_of_channels(const Node* loop) const { return changes_with(of_.filter, loop); }
-
-  UOp param(Memory memory, Access access) const { return maker_.param(memory, access); }
 
   // Maps loops of the kernel to new ones of a part.
   Substitution fresh(const Ranges& loops, LoopKind kind = LoopKind::Loop) const {
@@ -155,53 +116,64 @@ class WinogradForm {
     return result;
   }
 
-  UOp place(Memory memory, Access access, const std::vector<UOp>& products, const Ranges& loops,
-            const Substitution& own) const {
-    std::vector<UOp> src{param(memory, access), const_bool(true)};
-    for (UOp& at :
-         dimensions(memory, products, loops, [&](const Node* loop) { return own.at(loop); }))
-      src.push_back(std::move(at));
-    return make(Op::Index, src);
+  // Returns the place of a product in a memory, in these iterations.
+  std::vector<UOp> place(Memory memory, const std::vector<UOp>& products, const Ranges& loops,
+                         const Substitution& own) const {
+    return dimensions(memory, products, loops, [&](const Node* loop) { return own.at(loop); });
   }
 
-  static std::vector<UOp> numbers(const std::vector<std::int64_t>& at) {
+  static std::vector<UOp> iterations_in(const Ranges& loops, const Substitution& own) {
+    std::vector<UOp> iterations;
+    for (const Node* loop : loops) iterations.push_back(own.at(loop));
+    return iterations;
+  }
+
+  // Returns the values at all places of a tile, the first axis outermost.
+  std::vector<UOp> along_axes(
+      std::int64_t count, const std::function<UOp(const std::vector<std::int64_t>&)>& value) const {
     std::vector<UOp> result;
-    for (const std::int64_t number : at) result.push_back(const_int(number));
+    for_each_index(std::vector<View::Extent>(of_.axes.size(), {0, count}), [&](const auto& at) {
+      result.push_back(value(at));
+      return true;
+    });
     return result;
   }
 
-  UOp sink(const UOp& effect, const Ranges& loops, const Substitution& own,
-           std::string_view suffix) const {
-    std::vector<UOp> iterations;
-    for (const Node* loop : loops) iterations.push_back(own.at(loop));
-    return maker_.kernel(effect, iterations, suffix);
+  // Applies the matrix along each axis. The outermost axis of the values becomes the innermost one
+  // each time, so that they are in order again after the last.
+  std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values,
+                               Times multiply = times) const {
+    for (std::size_t axis = 0; axis < of_.axes.size(); ++axis) {
+      const std::size_t size = matrix[0].size(), others = values.size() / size;
+      std::vector<UOp> result;
+      for (std::size_t other = 0; other < others; ++other) {
+        std::vector<UOp> each;
+        for (std::size_t i = 0; i < size; ++i) each.push_back(values[i * others + other]);
+        for (UOp& value : multiply(matrix, each, fuses_)) result.push_back(std::move(value));
+      }
+      values = std::move(result);
+    }
+    return values;
   }
 
   // Returns a kernel that stores the value of each product.
   UOp stored(Memory memory, const Ranges& loops, const Substitution& own,
              const std::vector<UOp>& values, std::string_view suffix) const {
-    std::vector<UOp> stores;
     std::size_t next = 0;
-    along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-      stores.push_back(make(Op::Store,
-                            {place(memory, Access::Write, numbers(at), loops, own), values[next++]},
-                            {}, StoreArg{}));
-      return stores.back();
+    const std::vector<UOp> stores = along_axes(products_, [&](const auto& at) {
+      return maker_.store(memory, place(memory, constant_sizes(at), loops, own), values[next++]);
     });
-    return sink(tuple(stores), loops, own, suffix);
+    return maker_.kernel(stores, iterations_in(loops, own), suffix);
   }
 
   UOp filters() const {
-    const Substitution own = fresh(loops_of_filter());
-    const auto values =
-        along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.taps), [&](const auto& at) {
-          Substitution by = own;
-          for (std::size_t a = 0; a < at.size(); ++a) by.emplace(of_.axes[a].tap, const_int(at[a]));
-          return simplify(cast(substitute(UOp(of_.filter), by), factor_dtype()));
-        });
-    return stored(Filters, loops_of_filter(), own,
-                  transformed(transform_.filter, values, of_.axes.size(), times, fuses_),
-                  "filters");
+    const Substitution own = fresh(filter_loops_);
+    const auto values = along_axes(tile_.taps, [&](const auto& at) {
+      Substitution by = own;
+      for (std::size_t a = 0; a < at.size(); ++a) by.emplace(of_.axes[a].tap, const_int(at[a]));
+      return simplify(cast(substitute(UOp(of_.filter), by), factor_dtype()));
+    });
+    return stored(Filters, filter_loops_, own, transformed(transform_.filter, values), "filters");
   }
 
   // Returns the mask of places up to `beyond` past the last output, which the last tiles may
@@ -213,67 +185,59 @@ class WinogradForm {
                                                    : at < axis.outputs() + beyond;
   }
 
-  static UOp with_validity(const UOp& load, const UOp& valid) {
-    std::vector<UOp> index, src;
-    for (const Node* source : load.src(0)->src()) index.emplace_back(source);
-    for (const Node* source : load->src()) src.emplace_back(source);
-    index[1] = index[1] & valid;
-    src[0] = make(Op::Index, index);
-    return make(Op::Load, src);
+  static UOp masked(const UOp& index, const UOp& valid) {
+    std::vector<UOp> src(index->src().begin(), index->src().end());
+    src[1] = src[1] & valid;
+    return make(Op::Index, src);
   }
 
   UOp inputs() const {
-    const Substitution own = fresh(loops_of_input());
-    const auto values =
-        along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-          Substitution by = with_all(own);
-          UOp valid = const_bool(true);
-          for (std::size_t a = 0; a < at.size(); ++a) {
-            const Axis& axis = of_.axes[a];
-            const UOp first = by.at(axis.out) * tile_.outputs;
-            by[axis.out] = first;
-            by.emplace(axis.tap, const_int(at[a]));
-            valid = valid & in_bounds(axis, first + at[a], tile_.taps - 1);
-          }
-          const UOp read = with_validity(substitute(UOp(of_.input), by), valid);
-          return simplify(cast(read, factor_dtype()));
-        });
-    return stored(Inputs, loops_of_input(), own,
-                  transformed(transform_.input, values, of_.axes.size(), times, fuses_), "inputs");
+    const Substitution own = fresh(input_loops_);
+    const auto values = along_axes(products_, [&](const auto& at) {
+      Substitution by = with_all(own);
+      UOp valid = const_bool(true);
+      for (std::size_t a = 0; a < at.size(); ++a) {
+        const Axis& axis = of_.axes[a];
+        const UOp first = by.at(axis.out) * tile_.outputs;
+        by[axis.out] = first;
+        by.emplace(axis.tap, const_int(at[a]));
+        valid = valid & in_bounds(axis, first + at[a], tile_.taps - 1);
+      }
+      const UOp read = substitute(UOp(of_.input), by);
+      const UOp masked_read = substitute(read, {{read->src(0), masked(read.src(0), valid)}});
+      return simplify(cast(masked_read, factor_dtype()));
+    });
+    return stored(Inputs, input_loops_, own, transformed(transform_.input, values), "inputs");
   }
 
   UOp products() const {
     const Ranges loops = of_.loops();
     Substitution own = fresh(loops);
-    std::vector<UOp> number, sum{UOp()};
+    std::vector<UOp> number;
     for (std::size_t a = 0; a < of_.axes.size(); ++a)
       number.push_back(range(products_, fresh_id().value));
-    for (const auto& [loop, with] : fresh(channels_, LoopKind::Reduce)) own.emplace(loop, with);
-    for (const Node* channel : channels_) sum.push_back(own.at(channel));
+    own.merge(fresh(channels_, LoopKind::Reduce));
     const auto read = [&](Memory memory, const Ranges& of) {
-      return cast(make(Op::Load, {place(memory, Access::Read, number, of, own)}), of_.sum->dtype());
+      return cast(maker_.load(memory, place(memory, number, of, own)), of_.sum->dtype());
     };
-    sum[0] = read(Inputs, loops_of_input()) * read(Filters, loops_of_filter());
-    const UOp value = sum.size() == 1 ? sum[0] : make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
-    const UOp store = make(Op::Store, {place(Products, Access::Write, number, loops, own), value},
-                           {}, StoreArg{});
-    std::vector<UOp> iterations = number;
-    for (const Node* loop : loops) iterations.push_back(own.at(loop));
-    return maker_.kernel(store, iterations, "products");
+    std::vector<UOp> sum = iterations_in(channels_, own);
+    sum.insert(sum.begin(), read(Inputs, input_loops_) * read(Filters, filter_loops_));
+    const UOp value = make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
+    const UOp store = maker_.store(Products, place(Products, number, loops, own), value);
+    const std::vector<UOp> others = iterations_in(loops, own);
+    number.insert(number.end(), others.begin(), others.end());
+    return maker_.kernel({store}, number, "products");
   }
 
   UOp outputs() const {
     const Ranges loops = of_.loops();
     const Substitution own = fresh(loops);
-    const auto products =
-        along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-          return make(Op::Load, {place(Products, Access::Read, numbers(at), loops, own)});
-        });
-    const std::vector<UOp> sums =
-        transformed(transform_.result, products, of_.axes.size(), times_result, fuses_);
-    std::vector<UOp> stores;
+    const auto products = along_axes(products_, [&](const auto& at) {
+      return maker_.load(Products, place(Products, constant_sizes(at), loops, own));
+    });
+    const std::vector<UOp> sums = transformed(transform_.result, products, times_result);
     std::size_t next = 0;
-    along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.outputs), [&](const auto& at) {
+    const std::vector<UOp> stores = along_axes(tile_.outputs, [&](const auto& at) {
       Substitution by = with_all(own);
       UOp valid = const_bool(true);
       for (std::size_t a = 0; a < at.size(); ++a) {
@@ -282,10 +246,9 @@ class WinogradForm {
         valid = valid & in_bounds(of_.axes[a], place, 0);
       }
       by.emplace(of_.sum, without_scale(sums[next++]));
-      stores.push_back(guarded(substitute(UOp(of_.store), by), valid));
-      return stores.back();
+      return guarded(substitute(UOp(of_.store), by), valid);
     });
-    return sink(tuple(simplify(stores)), loops, own, "outputs");
+    return maker_.kernel(simplify(stores), iterations_in(loops, own), "outputs");
   }
 
   UOp without_scale(const UOp& sum) const {
@@ -298,15 +261,11 @@ class WinogradForm {
   UOp guarded(const UOp& store, const UOp& valid) const {
     if (valid->is_const_int(1)) return store;
     Substitution by;
-    const std::int32_t products = param(Products, Access::Read)->arg<ParamArg>().slot;
-    for (const Node* node : toposort(store.node())) {
-      if (node->op() != Op::Index || node->src(0)->op() != Op::Param) continue;
-      if (node->src(0)->arg<ParamArg>().slot == products) continue;
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.push_back(substitute(UOp(source), by));
-      src[1] = src[1] & valid;
-      by.emplace(node, make(Op::Index, src));
-    }
+    const UOp products = maker_.param(Products, Access::Read);
+    for (const Node* node : toposort(store.node()))
+      if (node->op() == Op::Index && node->src(0)->op() == Op::Param &&
+          node->src(0) != products.node())
+        by.emplace(node, masked(substitute(UOp(node), by), valid));
     return substitute(store, by);
   }
 
