@@ -42,7 +42,7 @@ std::string features_here() {
 
 // Switches that LLVM has for its own command line only. Without the scheduler after register allocation, and with fewer
 // accesses that the one before it compares pairwise, compiling takes a fifth less time. Processors that reorder
-// instructions lose nothing.
+// instructions themselves need neither much.
 void set_switches() {
   for (const auto& [name, value] :
        {std::pair{"post-RA-scheduler", "false"}, {"dag-maps-huge-region", "100"}})
