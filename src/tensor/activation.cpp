@@ -44,7 +44,9 @@ Tensor Tensor::celu(double alpha) const {
 }
 
 Tensor Tensor::selu(double alpha, double gamma) const { return Called(), elu(alpha) * gamma; }
-Tensor Tensor::softsign() const { return Called(), *this / (abs() + 1); }
+Tensor Tensor::softsign() const {
+  return Called(), widely(*this, [](const Tensor& x) { return x / (x.abs() + 1); });
+}
 
 namespace functional {
 

@@ -70,9 +70,12 @@ Tensor plain_atanh(const Tensor& x) {
   return with_sign_of(x, plain_log1p(size * 2 / (1 - size)) * 0.5);
 }
 
-// log(1 + exp(-|a - b|)) of two equal infinities is that of 0.
-Tensor distance(const Tensor& x, const Operand& other) {
-  return -(x == other).where(0, x - other).abs();
+// `compute(larger, less)` of two operands, for less = -|a - b|, which of two equal infinities is 0.
+template <class F>
+Tensor added_logarithms(std::string_view op, const Tensor& x, const Operand& other, F compute) {
+  return widely(op, x, other, [&](const Tensor& a, const Tensor& b) {
+    return compute(a.maximum(b), -(a == b).where(0, a - b).abs());
+  });
 }
 
 }  // namespace
@@ -116,10 +119,16 @@ Tensor Tensor::atanh() const {
 }
 
 Tensor Tensor::logaddexp(const Operand& other) const {
-  return Called(), maximum(other) + distance(*this, other).exp().log1p();
+  const Called called;
+  return added_logarithms("logaddexp", *this, other, [](const Tensor& larger, const Tensor& less) {
+    return larger + less.exp().log1p();
+  });
 }
 Tensor Tensor::logaddexp2(const Operand& other) const {
-  return Called(), maximum(other) + distance(*this, other).exp2().log1p() * log2e;
+  const Called called;
+  return added_logarithms("logaddexp2", *this, other, [](const Tensor& larger, const Tensor& less) {
+    return larger + less.exp2().log1p() * log2e;
+  });
 }
 
 }  // namespace weft

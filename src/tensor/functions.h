@@ -15,7 +15,22 @@ Tensor widely(const Tensor& x, F compute) {
   return compute(x.cast(promote(own, dtypes::f32))).cast(own);
 }
 
-// The same, where the gradient of what is computed would be poor: it is `slope(x, y)` for x and the result y.
+// Two operands in this dtype and one shape.
+std::pair<Tensor, Tensor> brought_together(std::string_view op, const Operand& a, const Operand& b,
+                                           DType dtype);
+// What both are promoted to; as a float.
+DType joint(const Operand& a, const Operand& b);
+DType joint_float(const Operand& a, const Operand& b);
+
+// `compute(a, b)` of two operands in f32 at least.
+template <class F>
+Tensor widely(std::string_view op, const Operand& a, const Operand& b, F compute) {
+  const DType own = joint_float(a, b);
+  const auto [wide_a, wide_b] = brought_together(op, a, b, promote(own, dtypes::f32));
+  return compute(wide_a, wide_b).cast(own);
+}
+
+// `compute(x)` so too, where the gradient of what is computed would be poor: it is `slope(x, y)` for x and the result y.
 template <class F, class G>
 Tensor with_slope(const Tensor& x, F compute, G slope) {
   return widely(x, [&](const Tensor& wide) {
@@ -38,13 +53,6 @@ Tensor with_slopes(const std::pair<Tensor, Tensor>& both, F compute, G slopes) {
         return std::vector<Tensor>{g * a, g * b};
       });
 }
-
-// Two operands in this dtype and one shape.
-std::pair<Tensor, Tensor> brought_together(std::string_view op, const Operand& a, const Operand& b,
-                                           DType dtype);
-// What both are promoted to; as a float.
-DType joint(const Operand& a, const Operand& b);
-DType joint_float(const Operand& a, const Operand& b);
 
 // The p-th root. At 0, where it has no slope, its gradient is 0.
 Tensor root_of(const Tensor& x, double p = 2);

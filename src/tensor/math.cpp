@@ -26,7 +26,9 @@ Tensor Tensor::sign() const {
 }
 
 Tensor Tensor::square() const { return Called(), *this * *this; }
-Tensor Tensor::rsqrt() const { return Called(), sqrt().reciprocal(); }
+Tensor Tensor::rsqrt() const {
+  return Called(), widely(*this, [](const Tensor& x) { return x.sqrt().reciprocal(); });
+}
 Tensor Tensor::exp() const {
   return Called(), widely(*this, [](const Tensor& x) { return (x * log2e).exp2(); });
 }

@@ -163,9 +163,10 @@ Tensor Tensor::i0() const { return Called(), widely(*this, plain_i0); }
 // The logarithm is not asked for where 0 times it is 0.
 Tensor Tensor::xlogy(const Operand& other) const {
   const Called called;
-  const auto [x, y] = brought_together("xlogy", *this, other, joint_float(*this, other));
-  const Tensor is_open = (y <= 0) | (y == infinity);
-  return x * ((x == 0) & is_open).where(1, y).log();
+  return widely("xlogy", *this, other, [](const Tensor& x, const Tensor& y) {
+    const Tensor is_open = (y <= 0) | (y == infinity);
+    return x * ((x == 0) & is_open).where(1, y).log();
+  });
 }
 
 }  // namespace weft
