@@ -443,5 +443,21 @@ TEST_F(Online, IsRefusedWhereNothingIsRelativeToTheMaximum) {
             "schedule: 'unroll o0': the loop carries memory from one iteration to the next");
 }
 
+// A block of the scores is there, and no score of another block.
+TEST_F(Online, IsRefusedWhereOneScoreIsReadInAllBlocks) {
+  const UOp x = input(1, {6, 20}), row = loop(6), key = loop(20);
+  const auto score = kept(load(place(x, {row, key})) * 2.0, key);
+  const UOp top = over_all(Op::Max, 20, score);
+  const UOp sum = over_all(Op::Add, 20, [&](const UOp& k) {
+    return make(Op::Exp2, {score(k) - top}) * score(const_int(3));
+  });
+  const UOp out = place(param(0, Access::Write, {size(6)}), {row});
+  const UOp kernel =
+      make(Op::Sink, {over(put(out, sum), std::vector{row})}, {}, KernelArg{Symbol("k")});
+  const UOp ready = ready_to_schedule(kernel);
+  EXPECT_EQ(error_of([&] { apply_schedule(ready, parse_schedule("online k0 5")); }),
+            "schedule: 'online k0 5': memory for its iterations is read at others too");
+}
+
 }  // namespace
 }  // namespace weft

@@ -49,7 +49,10 @@ OnlineRescale::OnlineRescale(const UOp& kernel, const Node* top, std::int64_t bl
     const BufferArg arg{fresh_id(), buffer->arg<BufferArg>().space};
     memory_.emplace(buffer, make(Op::Buffer, sizes, buffer->dtype(), arg));
   }
-  for (const Node* node : toposort(NodeList(together_.sums))) made_.set(node, rebuilt(node).node());
+  for (const Node* node : toposort(NodeList(together_.sums))) {
+    made_.set(node, rebuilt(node).node());
+    if (!refusal().empty()) return;
+  }
   update_carried();
   if (!refusal().empty()) return;
   const std::vector<const Node*> nodes = toposort(kernel_.node());
@@ -82,12 +85,17 @@ UOp OnlineRescale::with_made_sources(const Node* node) const {
 
 // Memory of one block is indexed by the iteration within the block. Other memory is indexed by the
 // iteration overall, with a mask if the last block is partial.
-UOp OnlineRescale::index_in_block(const Node* index) const {
+UOp OnlineRescale::index_in_block(const Node* index) {
   std::vector<UOp> src;
   for (const Node* source : index->src()) src.push_back(made(source));
   if (const auto found = together_.memory.find(storage_of(index->src(0)));
       found != together_.memory.end()) {
-    src[found->second + 2] = in_block_.at(index->src(found->second + 2));
+    const auto iteration = in_block_.find(index->src(found->second + 2));
+    if (iteration == in_block_.end()) {
+      together_.refusal = "memory for its iterations is read at others too";
+      return UOp(index);
+    }
+    src[found->second + 2] = iteration->second;
     if (index->src(0)->op() == Op::Buffer) src[0] = in_iteration(src[0]);
   } else if (is_masked_) {
     for (const Node* loop : together_.loops)

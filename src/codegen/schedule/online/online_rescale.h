@@ -49,7 +49,7 @@ class OnlineRescale {
   UOp made(const Node* node) const { return UOp(*made_.find(node)); }
   UOp rebuilt(const Node* node);
   UOp with_made_sources(const Node* node) const;
-  UOp index_in_block(const Node* index) const;
+  UOp index_in_block(const Node* index);
   UOp closed_in_block(const Node* closer) const;
   UOp read_inline(const Node* load) const;
 
