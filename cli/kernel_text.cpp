@@ -56,7 +56,7 @@ KernelText describe_for(const UOp& kernel, const std::string& schedule, const Ta
   const auto time = expected_time(ready.node(), actions, passing.target);
   std::optional<double> seconds;
   if (passing.target.lowered)
-    seconds = time ? time->total() : seconds_of_choice(ready, passing.target);
+    seconds = time ? time->total() : choice_of(ready, passing.target).seconds;
   const std::string text = to_string(actions);
   std::string source;
   for (const UOp& program : run_pipeline({with_schedule(given, text)}, passing))

@@ -1,4 +1,4 @@
-// What the cost model says of kernels. It is not asked twice.
+// What the cost model says of kernels. It is not asked twice: its choice stays for when the kernel is lowered.
 
 #include <algorithm>
 #include <mutex>
@@ -23,29 +23,34 @@ constexpr double staying = 0.5;  // of the last cache: constants that the next c
 // Of the device and settings, and of the kernel.
 using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
-struct KnownSeconds {
-  static constexpr std::size_t most = 8192;
-  std::mutex mutex;
-  LruCache<Key, std::optional<double>> by_kernel{most};
+struct Known {
+  std::optional<double> seconds = {};
+  std::string schedule = {};
 };
 
-KnownSeconds& known_seconds() {
-  static auto& all = *new KnownSeconds;  // leaked on purpose, like the programs
+struct KnownChoices {
+  static constexpr std::size_t most = 8192;
+  std::mutex mutex;
+  LruCache<Key, Known> by_kernel{most};
+};
+
+KnownChoices& known_choices() {
+  static auto& all = *new KnownChoices;  // leaked on purpose, like the programs
   return all;
 }
 
 // In an arena of its own, which all that is tried goes with.
-std::optional<double> asked_model(const UOp& kernel, const Target& target,
-                                  const std::shared_ptr<const ExtraRuleList>& extra,
-                                  Interner& from) {
-  if (!target.lowered) return std::nullopt;
+Known asked_model(const UOp& kernel, const Target& target,
+                  const std::shared_ptr<const ExtraRuleList>& extra, Interner& from) {
+  if (!target.lowered) return {};
   const Context quiet{{"DEBUG", 0}, {"DUMP", ""}, {"VALIDATE", 0}};
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
   const PassOptions passing{.target = target, .extra = extra};
   const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
-  return seconds_of_choice(ready, target);
+  const Choice choice = choice_of(ready, target);
+  return {choice.seconds, to_string(choice.schedule)};
 }
 
 bool reads_constants(const UOp& kernel) {
@@ -77,34 +82,40 @@ struct Asked {
   Key key;
 };
 
-std::optional<std::optional<double>> known(const Key& key) {
-  const std::lock_guard lock(known_seconds().mutex);
-  const auto* found = known_seconds().by_kernel.find(key);
-  if (found == nullptr) return std::nullopt;
-  return std::optional<std::optional<double>>(std::in_place, *found);
+Key key_of(const UOp& kernel, Device& device, const ExtraRuleList& extra) {
+  const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+  return {compilation_key(device, extra), hash.high, hash.low};
 }
 
-std::optional<double> ask(const Asked& asked, Interner& from,
-                          const std::shared_ptr<const ExtraRuleList>& extra) {
-  const auto seconds = asked_model(asked.kernel, asked.device->target(), extra, from);
-  const std::lock_guard lock(known_seconds().mutex);
-  return known_seconds().by_kernel.insert(asked.key, seconds);
+std::optional<Known> known(const Key& key) {
+  const std::lock_guard lock(known_choices().mutex);
+  const auto* found = known_choices().by_kernel.find(key);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+Known ask(const Asked& asked, Interner& from, const std::shared_ptr<const ExtraRuleList>& extra) {
+  Known found = asked_model(asked.kernel, asked.device->target(), extra, from);
+  const std::lock_guard lock(known_choices().mutex);
+  return known_choices().by_kernel.insert(asked.key, std::move(found));
 }
 
 }  // namespace
+
+std::string chosen_schedule(const UOp& kernel, Device& device, const ExtraRuleList& extra) {
+  return known(key_of(kernel, device, extra)).value_or(Known{}).schedule;
+}
 
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
                                std::size_t constant_bytes) {
   const auto asked = [=](const UOp& given, Symbol device_name) -> Asked {
     Device& device = find_device(device_name.get());
     const UOp kernel = among_constants(given, device, constant_bytes);
-    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-    return {kernel, &device, {compilation_key(device, *extra), hash.high, hash.low}};
+    return {kernel, &device, key_of(kernel, device, *extra)};
   };
   const auto of_one = [=](const UOp& kernel, Symbol device) {
     const Asked one = asked(kernel, device);
     const auto found = known(one.key);
-    return found ? *found : ask(one, Interner::current(), extra);
+    return found ? found->seconds : ask(one, Interner::current(), extra).seconds;
   };
   // On all cores.
   const auto of_all = [=](std::span<const KernelOnDevice> kernels) {
@@ -112,7 +123,7 @@ KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra
     std::set<Key> seen;
     for (const auto& [kernel, device] : kernels) {
       Asked one = asked(kernel, device);
-      if (open.size() < KnownSeconds::most / 2 && seen.insert(one.key).second && !known(one.key))
+      if (open.size() < KnownChoices::most / 2 && seen.insert(one.key).second && !known(one.key))
         open.push_back(std::move(one));
     }
     Interner& from = Interner::current();

@@ -186,7 +186,11 @@ void lower(const UOp& kernel, const std::string& schedule, Device& device,
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
-  const UOp scheduled = schedule.empty() ? own : with_schedule(own, schedule);
+  // Where it is to be shown, the choice is made again.
+  const bool is_shown = setting_int("DEBUG") >= 3;
+  const std::string& by =
+      schedule.empty() && !is_shown ? chosen_schedule(kernel, device, *extra) : schedule;
+  const UOp scheduled = by.empty() ? own : with_schedule(own, by);
   use(own, run_pipeline({scheduled}, {.target = device.target(), .extra = extra}));
 }
 

@@ -68,6 +68,9 @@ UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes);
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
                                std::size_t constant_bytes);
 
+// The schedule that the model chose for the kernel when it was asked for its time; "" if it was not.
+std::string chosen_schedule(const UOp& kernel, Device& device, const ExtraRuleList& extra);
+
 struct KernelFor {
   UOp kernel;
   Device* device;

@@ -22,9 +22,14 @@ Schedule schedule_of(const Node* kernel, const Target& target);
 // Returns the kernel with a SINK that names this schedule.
 UOp with_schedule(const UOp& kernel, const std::string& schedule);
 
-// Returns the modelled time of the kernel with the model's choice. Returns nothing if the model
-// does not know the form of some part, if the kernel names a schedule, or with NOOPT=1.
-std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target);
+// The model's choice for a kernel.
+struct Choice {
+  Schedule schedule = {};
+  std::optional<double> seconds = {};  // nothing if the model does not know the form of some part
+};
+
+// Returns the model's choice; none if the kernel names a schedule, or with NOOPT=1.
+Choice choice_of(const UOp& kernel, const Target& target);
 
 // Returns the modelled time of the kernel with this schedule. Returns nothing if the kernel is not
 // a single nest that the model knows, or if the schedule has an MMA or MERGE.

@@ -280,10 +280,11 @@ Schedule choose_schedule(const Node* kernel, const Target& target) {
   return best_schedules(kernel, target, shown).best[0];
 }
 
-std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target) {
+Choice choice_of(const UOp& kernel, const Target& target) {
   const std::string_view asked = kernel->arg<KernelArg>().schedule.get();
-  if (!asked.empty() || setting_int("NOOPT") != 0) return std::nullopt;
-  return best_schedules(kernel.node(), target, 1).seconds;
+  if (!asked.empty() || setting_int("NOOPT") != 0) return {};
+  Schedules found = best_schedules(kernel.node(), target, 1);
+  return {std::move(found.best[0]), found.seconds};
 }
 
 std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
