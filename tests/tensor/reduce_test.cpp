@@ -147,5 +147,27 @@ TEST(TensorReduce, MeansOfSymbolicSizes) {
   EXPECT_TRUE(std::isnan(all.shrink({{0, Dim(1)}}).var().item<float>()));
 }
 
+// Schedules of its nests, each legal by itself, are refused together.
+TEST(TensorReduce, MeanOfWhatIsPutTogether) {
+  for (const std::int64_t columns : {5, 6, 9}) {
+    std::vector<float> numbers;
+    double sum = 0, squares = 0;
+    for (std::int64_t i = 0; i < 2 * columns; ++i) {
+      numbers.push_back(static_cast<float>(i * 7 % 11) / 2 - 2);
+      sum += 2.0 * numbers.back();
+      squares += 2.0 * numbers.back() * numbers.back();
+    }
+    const Tensor y = Tensor(numbers).reshape({2, columns}).realize();
+    Tensor none = Tensor(numbers).reshape({2, columns, 1}).argmin(2);
+    const Tensor all = Tensor::cat({none, y, y}, 0);
+    none *= 4;
+    const auto [variance, middle] = all.var_mean({1, 0}, false, 0);
+    none.realize();
+    const double count = 6.0 * static_cast<double>(columns), mean = sum / count;
+    EXPECT_NEAR(middle.item<float>(), mean, 1e-5);
+    EXPECT_NEAR(variance.item<float>(), squares / count - mean * mean, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace weft

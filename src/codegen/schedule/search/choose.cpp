@@ -11,8 +11,10 @@
 #include <set>
 #include <string>
 
+#include <weft/dev/base/internal.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/repeated.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 #include "nest_choice.h"
@@ -97,12 +99,24 @@ class MultiNest {
   }
 
  private:
+  // Returns null if an action is refused.
+  UOp applied(const Schedule& schedule) const {
+    try {
+      return apply_schedule(UOp(kernel_), schedule);
+    } catch (const Error& error) {
+      if (is_internal(error.what())) throw;
+      return {};
+    }
+  }
+
   // Returns the first of `best`, `plain` and the empty schedule that fits into the scratch memory.
-  // Nests are scheduled one by one, so that their total is known only from the complete schedule.
+  // Nests are scheduled one by one, so that only the complete schedule tells their total, and whether
+  // an action of one nest is refused after those of another.
   Schedules first_that_fits(const Schedules& best, const Schedules& plain) const {
     const auto fits = [&](const Schedule& schedule) {
       double bytes = 0;
-      const UOp done = apply_schedule(UOp(kernel_), schedule);
+      const UOp done = applied(schedule);
+      if (done.is_null()) return false;
       for (const Node* node : toposort(done.node())) {
         const bool is_own =
             (node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Scratch) ||
