@@ -15,7 +15,7 @@ case $part in
   4) targets="weft_codegen_tests weft_nn_tests weft_line_tests" tests="-L ^weft_(codegen|nn|line)_tests$" ;;
   5) targets="weft_property_tests weft_program_tests weft_export_tests" tests="-L ^weft_(property|program|export)_tests$" ;;
   6) targets="weft_text_tests weft_cli fuzz capi_weft capi_weft_run_only capi_make_models source_lines source_lines_no_pie
-              source_lines_without weft_print_program weft_computes weft_tests"
+              source_lines_without weft_print_program printed_program weft_computes weft_other_module weft_tests"
      tests="-R ^(text|fuzz\.|capi\.|cli\.|llvm\.|programs\.|e2e\.(weft|cache|source_lines|clang_calls)|onnx\.nodes)" ;;
   7) targets="weft_golden_tests" tests="-R ^golden\." ;;
   *) echo "asan_part.sh: there are parts 1 to 7, not '$part'" >&2; exit 2 ;;

@@ -24,7 +24,7 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
 
 // --- Images ---------------------------------------------------------------------------------------
 
-// PNG, JPEG, BMP, GIF, TGA, PNM and PSD as u8 of shape (height, width, channels): as many as the file has, or
+// PNG, JPEG, BMP, GIF, TGA and PNM as u8 of shape (height, width, channels): as many as the file has, or
 // 1 (grey), 2 (grey, alpha), 3 (red, green, blue) or 4 (and alpha).
 Tensor load_image(const std::string& path, int channels = 0, const Options& options = {});
 // The same of the bytes of such a file.

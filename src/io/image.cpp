@@ -18,6 +18,7 @@
 #define STB_IMAGE_STATIC
 #define STBI_NO_HDR  // of a file that ends within a run stb 2.27 reads on for ever
 #define STBI_NO_PIC  // and a damaged one it converts from nowhere
+#define STBI_NO_PSD  // colours below the white that it takes away become any
 #define STBI_NO_STDIO
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC

@@ -31,7 +31,7 @@ template <class Number>
 std::string add_guard(const Tensor& value, Readings& guards) {
   auto numbers = value.to_vector<Number>();
   std::string bytes(numbers.size() * sizeof(Number), '\0');
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
   guards.add(std::move(numbers));
   return bytes;
 }

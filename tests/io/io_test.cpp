@@ -135,6 +135,9 @@ TEST_F(Io, ImagesThatLie) {
   const std::string pic = std::string("\x53\x80\xf6\x34", 4) + std::string(84, '\0') + "PICT";
   EXPECT_EQ(error(pic + std::string("\0\1\0\1\0\0\0\0\0\0\0\0\0\7\0\xe0", 16)),
             "decode_image: unknown image type");
+  const std::string psd = std::string("8BPS\0\1\0\0\0\0\0\0\0\4\0\0\0\1\0\0\0\1\0\x8\0\3", 26) +
+                          std::string(14, '\0') + "\1\2\3\4";
+  EXPECT_EQ(error(psd), "decode_image: unknown image type");
   EXPECT_EQ(error("P5 0 2 255\n"), "decode_image: an image without pixels");
   EXPECT_EQ(error("P6 20 2 255\n123456"), "decode_image: the file ends before the image does");
   EXPECT_EQ(error("P5 2 2 65535\n"), "decode_image: the file ends before the image does");

@@ -137,8 +137,8 @@ class Body {
 // Returns as many lanes as a register has, but no more than there are iterations. It returns down
 // to a quarter of that, at least `least`, if this leaves no remainder.
 std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t least) {
+  while (lanes > size->hi() && lanes > 0) lanes /= 2;
   if (!size->is_const()) return lanes;
-  while (lanes > size->lo() && lanes > 0) lanes /= 2;
   for (std::uint32_t some = lanes; some >= least && some * 4 >= lanes; some /= 2)
     if (size->lo() % some == 0) return some;
   return lanes;
