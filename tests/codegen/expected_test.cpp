@@ -39,6 +39,25 @@ TEST_F(Expected, MoreOfTurnedReadsThanThereAreRegistersFor) {
   EXPECT_GT(cycles_with(16), cycles_with(8));
 }
 
+// Down the columns, of n rows of 256: what was added up before is not added up again.
+UOp running_sums(std::int64_t n) {
+  const UOp i = loop(n), j = loop(256), k = reduction(n);
+  const UOp x = load(place(param(1, Access::Read, {size(n), size(256)}), {k, j}));
+  const UOp term = where(const_int(-1) < i - k, x, const_float(0, dtypes::f32));
+  const UOp out = place(param(0, Access::Write, {size(n), size(256)}), {i, j});
+  return kernel_of(over(put(out, reduce(Op::Add, {term, k})), {i, j}));
+}
+
+TEST_F(Expected, AScanIsOneStepForEachElement) {
+  const auto seconds = [](std::int64_t n) {
+    const UOp kernel = running_sums(n);
+    const Schedule schedule = choose_schedule(kernel.node(), fixed_target());
+    return expected_time(kernel.node(), schedule, fixed_target())->total();
+  };
+  EXPECT_LT(seconds(4096), 6 * seconds(1024));
+  EXPECT_NEAR(seconds(256), *choice_of(running_sums(256), fixed_target()).seconds, 1e-9);
+}
+
 // Each is a load, and put beside the others.
 TEST_F(Expected, ElementsOfAGatherOneAfterTheOther) {
   const char* gather = "tile r1 16; order r0 r1 r1.1; vector r1.1";

@@ -10,9 +10,9 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/error.h>
 
+#include "concat_parts.h"
+#include "concat_slices.h"
 #include "fusion/partition.h"
-#include "graph/concat_parts.h"
-#include "graph/concat_slices.h"
 #include "graph/reshape.h"
 #include "step_chains.h"
 #include "step_numbering.h"

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/rules/scan.h>
 
 #include "nest_of.h"
+#include "scan_schedule.h"
 
 namespace weft {
 namespace {
@@ -147,9 +149,11 @@ std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedu
     return action.type == Action::Mma || action.type == Action::Merge;
   };
   if (std::ranges::any_of(schedule, is_other)) return std::nullopt;
-  const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
+  const UOp carried = with_scans_carried(UOp(kernel));
+  const auto nest = nest_of(carried.node(), target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty()) return std::nullopt;
-  return time_of(machine_for(kernel, target.machine), *nest, plan_of(*nest, schedule));
+  return time_of(machine_for(kernel, target.machine), *nest,
+                 plan_of(*nest, with_lanes_of_blocks(kernel, schedule, target)));
 }
 
 }  // namespace weft

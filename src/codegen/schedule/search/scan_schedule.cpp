@@ -239,14 +239,25 @@ std::optional<double> seconds_of(const Node* kernel, const Schedule& schedule,
   return open.empty() ? std::optional(seconds + launch) : std::nullopt;
 }
 
+bool may_be_scheduled(const Node* kernel) {
+  return kernel->size() == 1 && kernel->src(0)->op() == Op::End &&
+         std::ranges::all_of(stores_of(kernel->src(0)), is_plain_store);
+}
+
 }  // namespace
+
+Schedule with_lanes_of_blocks(const Node* kernel, const Schedule& schedule, const Target& target) {
+  const ScannedKernel scanned(kernel);
+  if (scanned.loops.empty() || !may_be_scheduled(kernel)) return schedule;
+  ScanScheduler scheduler(kernel, scanned, target);
+  return to_string(scheduler.schedule()) == to_string(schedule) ? scheduler.with_lanes(schedule)
+                                                                : schedule;
+}
 
 std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& target) {
   const ScannedKernel scanned(kernel);
   if (scanned.loops.empty()) return std::nullopt;
-  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return ScanSchedule();
-  const NodeList stores = stores_of(kernel->src(0));
-  if (!std::ranges::all_of(stores, is_plain_store)) return ScanSchedule();
+  if (!may_be_scheduled(kernel)) return ScanSchedule();
   ScanScheduler scheduler(kernel, scanned, target);
   const Schedule schedule = scheduler.schedule();
   KernelLoops scheduled{UOp(kernel)};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "reshape.h"
+#include "graph/reshape.h"
 
 namespace weft {
 namespace {

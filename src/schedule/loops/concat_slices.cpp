@@ -3,7 +3,7 @@
 #include <weft/dev/ir/movement.h>
 
 #include "concat_parts.h"
-#include "reshape.h"
+#include "graph/reshape.h"
 
 namespace weft {
 namespace {
