@@ -135,9 +135,11 @@ class Body {
 };
 
 // Returns as many lanes as a register has, but no more than there are iterations. It returns down
-// to a quarter of that, at least `least`, if this leaves no remainder.
+// to a quarter of that, at least `least`, if this leaves no remainder. Where a size is open, there is
+// at least one block, or there may be two: the places of a single block do not depend on its loop, so
+// that nothing shows that it may not run.
 std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t least) {
-  while (lanes > size->hi() && lanes > 0) lanes /= 2;
+  while (lanes > 0 && size->lo() < lanes && size->hi() < 2 * std::int64_t{lanes}) lanes /= 2;
   if (!size->is_const()) return lanes;
   for (std::uint32_t some = lanes; some >= least && some * 4 >= lanes; some /= 2)
     if (size->lo() % some == 0) return some;
