@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/dev/cost/profile.h>
+#include <weft/dev/cost/work.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/engine/call_list.h>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -40,20 +41,22 @@ Plans& plans() {
   return all;
 }
 
-// What all of their devices have, and the threads of the last.
-Profile profile_for(const std::vector<Root>& roots) {
-  Profile profile;
+// What all of their devices have; their speeds are those of the first.
+Target target_for(const std::vector<Root>& roots) {
+  std::optional<Target> common;
   for (const Root& root : roots)
     for (const Device* device : find_devices(root.device.get())) {
+      if (!device->runs_kernels()) continue;
       const Target target = device->target();
-      profile.threads = target.machine.workers();
-      profile.fuses = profile.fuses && target.ops.contains(Op::MulAcc);
-      if (&root == &roots[0]) profile.mma = target.mma;
-      std::erase_if(profile.mma, [&](const MmaShape& shape) {
+      if (!common) common = target;
+      common->ops =
+          OpSet::where([&](Op op) { return common->ops.contains(op) && target.ops.contains(op); });
+      common->scratch_bytes = std::min(common->scratch_bytes, target.scratch_bytes);
+      std::erase_if(common->mma, [&](const MmaShape& shape) {
         return std::ranges::find(target.mma, shape) == target.mma.end();
       });
     }
-  return profile;
+  return common.value_or(Target());
 }
 
 std::size_t bytes_of_constants(const Resolved& resolved) {
@@ -70,11 +73,11 @@ Plan made_plan(const Resolved& resolved, const std::string& key,
   const bool is_kept = may_keep_work(*extra);
   if (is_kept)
     if (auto known = known_plan(key)) return std::move(*known);
-  const Profile profile = profile_for(resolved.roots);
+  const Target target = target_for(resolved.roots);
   const std::size_t constants = bytes_of_constants(resolved);
   Plan plan = setting_int("LAYOUTS") == 0
-                  ? make_plan(resolved.roots, profile)
-                  : make_plan(resolved.roots, profile, expected_seconds(extra, constants));
+                  ? make_plan(resolved.roots, target)
+                  : make_plan(resolved.roots, target, expected_seconds(extra, constants));
   const InternerScope scope(*plan.arena);
   for (Step& step : plan.steps)
     if (!step.kernel.is_null() && !step.is_once)

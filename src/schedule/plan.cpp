@@ -139,29 +139,30 @@ struct Fused {
   std::size_t most;
 
   // The domains of points that `before` also has are taken from there.
-  Fused(Partition of, const Profile& profile, const Fused* before = nullptr)
+  Fused(Partition of, const Target& target, const Fused* before = nullptr)
       : partition(std::move(of)),
         opened(before != nullptr ? domains(partition, before->partition, before->opened)
                                  : domains(partition)),
-        fusion(fuse(partition, opened, profile)),
+        fusion(fuse(partition, opened, target)),
         flow(partition, fusion),
         most(most_at_once(lifetimes(partition, fusion, flow))) {}
 };
 
 // Fuses the partition, and rematerialises values as long as peak memory falls and time permits.
-Fused fused(Partition partition, const Profile& profile) {
+Fused fused(Partition partition, const Target& target) {
   constexpr int most_rounds = 4;
   // For each percent, recomputing a byte may take as long as moving this many bytes.
   constexpr double moves_per_percent = 2;
-  Fused best(std::move(partition), profile);
+  Fused best(std::move(partition), target);
   const auto percent = static_cast<double>(percent_in_force());
   const double most_seconds = seconds_of(best.fusion) * (1 + percent / 100);
   for (int round = 0; round < most_rounds; ++round) {
-    const RecomputeBudget price{most_seconds - seconds_of(best.fusion),
-                                percent * moves_per_percent / profile.bandwidth};
+    const RecomputeBudget price{
+        most_seconds - seconds_of(best.fusion),
+        percent * moves_per_percent / memory_bytes_per_second(target.machine)};
     const auto again = worth_rematerializing(best.partition, best.fusion, best.flow, price);
     if (!again) break;
-    Fused next(with_copies(best.partition, best.fusion, best.flow, *again), profile, &best);
+    Fused next(with_copies(best.partition, best.fusion, best.flow, *again), target, &best);
     if (next.most >= best.most || seconds_of(next.fusion) > most_seconds) break;
     best = std::move(next);
   }
@@ -204,15 +205,14 @@ std::vector<KernelOnDevice> kernels_of(const Plan& plan) {
 
 }  // namespace
 
-Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
-               const KernelSeconds& seconds) {
+Plan make_plan(const std::vector<Root>& roots, const Target& target, const KernelSeconds& seconds) {
   const bool is_checked = setting_int("SPEC") != 0;
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const Simplified tensors = simplified(roots);
   const bool has_loops = setting_int("LOOPS") != 0;
   const std::vector<Root> steps = has_loops ? with_loops_rerolled(tensors.parts) : tensors.parts;
-  const Fused kernels = fused(partition_graph(steps, profile), profile);
+  const Fused kernels = fused(partition_graph(steps, target), target);
   Plan plan;
   emit(kernels.partition, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);
@@ -220,9 +220,10 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   eliminate_concats(plan);
   if (seconds) {
     seconds.find(kernels_of(plan));
-    split_outputs(plan, seconds, profile);
-    split_kernels(plan, seconds, profile);
-    assign_layouts(plan, seconds, profile);
+    split_outputs(plan, seconds, target);
+    KernelForms forms(seconds, target);
+    split_kernels(plan, seconds, target, forms);
+    assign_layouts(plan, forms);
     share_iterations(plan, seconds);
   }
   std::optional<DataFlow> flow;

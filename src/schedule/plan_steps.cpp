@@ -95,17 +95,19 @@ std::vector<const Node*> params_of(const UOp& kernel) {
 
 }  // namespace
 
+double flops_of(const Node* node) {
+  double flops = 0;
+  for (const Node* below : toposort(node))
+    flops += below->op() == Op::Reduce ? trip_count(below->src(0)->ranges())
+                                       : flops_per_element(below) * trip_count(below->ranges());
+  return flops;
+}
+
 Work work_of(const UOp& kernel) {
-  Work work;
   const UOp carried = with_scans_carried(kernel);
-  for (const Node* node : toposort(carried.node())) {
-    if (node->op() == Op::Param)
-      work.bytes += memory_bytes(UOp(node));
-    else if (node->op() == Op::Reduce)
-      work.flops += trip_count(node->src(0)->ranges());
-    else
-      work.flops += flops_per_element(node) * trip_count(node->ranges());
-  }
+  Work work{.flops = flops_of(carried.node())};
+  for (const Node* node : toposort(carried.node()))
+    if (node->op() == Op::Param) work.bytes += memory_bytes(UOp(node));
   return work;
 }
 

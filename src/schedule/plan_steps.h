@@ -34,7 +34,10 @@ double memory_bytes(const UOp& memory);
 std::optional<double> seconds_of(std::span<const Step> steps, const KernelSeconds& seconds,
                                  double overhead);
 
-// Counts operations on floats, and the bytes of each PARAM once.
+// Counts operations on floats that the node needs.
+double flops_of(const Node* node);
+
+// The same of a kernel whose loops carry its scans, and the bytes of each PARAM once.
 Work work_of(const UOp& kernel);
 
 // Replaces each step by those that the function returns; none if it should stay.

@@ -14,6 +14,7 @@
 #include <weft/weft.h>
 
 #include "../support/errors.h"
+#include "../support/plan_for.h"
 #include "onnx_file.h"
 
 namespace weft {
@@ -166,7 +167,7 @@ TEST(Precision, WeightsAreHeldInIt) {
 }
 
 // What lies between two products, in the dtype that it has there.
-std::vector<DType> memory_between(const Profile& profile) {
+std::vector<DType> memory_between(const Target& target) {
   const Tensor x = Tensor::empty({64, 96}), w = Tensor::empty({96, 128});
   const Tensor factor = x.matmul(w).relu().cast(dtypes::bf16).cast(dtypes::f32);
   const Tensor sums[] = {factor.matmul(Tensor::empty({128, 80})),
@@ -177,7 +178,7 @@ std::vector<DType> memory_between(const Profile& profile) {
   std::vector<Root> roots;
   for (const UOp& tensor : import_graph(nodes_of(tensors), shared_graph(), arena))
     roots.push_back({tensor, Symbol("CPU")});
-  const Plan plan = make_plan(roots, profile);
+  const Plan plan = make_plan(roots, target);
   std::vector<DType> dtypes;
   for (const Slot& slot : plan.slots)
     if (!slot.input && elements_of(slot.buffer) == 64 * 128) dtypes.push_back(slot.buffer->dtype());
@@ -185,10 +186,10 @@ std::vector<DType> memory_between(const Profile& profile) {
 }
 
 TEST(Precision, MemoryBetweenIsShortWhereInstructionsTakeIt) {
-  Profile profile;
-  EXPECT_EQ(memory_between(profile), (std::vector<DType>{dtypes::f32}));
-  profile.mma.assign(mma_shapes().begin(), mma_shapes().end());
-  EXPECT_EQ(memory_between(profile), (std::vector<DType>{dtypes::bf16}));
+  Target target = fixed_target();
+  EXPECT_EQ(memory_between(target), (std::vector<DType>{dtypes::f32}));
+  target.mma.assign(mma_shapes().begin(), mma_shapes().end());
+  EXPECT_EQ(memory_between(target), (std::vector<DType>{dtypes::bf16}));
 }
 
 // --- Which layers there are -------------------------------------------------------------------------------

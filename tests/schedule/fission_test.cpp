@@ -123,7 +123,10 @@ TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   const UOp kernel = make(Op::Sink, {over(put(out, load(place(stage, {at}, inside))), {i})}, {},
                           KernelArg{Symbol("k")});
   plan.steps.push_back({.kernel = kernel, .device = Symbol("CPU"), .slots = {0, 1}, .work = {}});
-  split_kernels(plan, taking(1e-3, 1e-4), Profile());
+  const KernelSeconds seconds = taking(1e-3, 1e-4);
+  const Target target = fixed_target();
+  KernelForms forms(seconds, target);
+  split_kernels(plan, seconds, target, forms);
   ASSERT_EQ(plan.steps.size(), 2U);
   EXPECT_EQ(with_stages(plan), 0U);
 }

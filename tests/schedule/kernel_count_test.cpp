@@ -1,4 +1,4 @@
-// How many kernels tensors become, and what these cost: asserted under the fixed default Profile.
+// How many kernels tensors become, and what these cost: asserted for a fixed target.
 
 #include <cmath>
 #include <numeric>
@@ -11,21 +11,16 @@
 #include <weft/dev/schedule/plan.h>
 #include <weft/weft.h>
 
+#include "../support/plan_for.h"
+
 namespace weft {
 namespace {
 
 Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
 
-std::size_t kernels(const Tensor& tensor) { return tensor.schedule().size(); }
-
-Work total(const std::vector<ScheduleItem>& items) {
-  Work work;
-  for (const ScheduleItem& item : items) {
-    work.flops += item.work.flops;
-    work.bytes += item.work.bytes;
-  }
-  return work;
-}
+PlannedWork work(const std::vector<Tensor>& tensors) { return work_for(fixed_target(), tensors); }
+std::size_t kernels(const std::vector<Tensor>& tensors) { return work(tensors).kernels; }
+std::size_t kernels(const Tensor& tensor) { return kernels(std::vector{tensor}); }
 
 TEST(KernelCount, MovementAloneIsNone) {
   const Tensor x = input({4, 6, 8});
@@ -93,9 +88,9 @@ TEST(KernelCount, SoftmaxAndNormsAreOne) {
 TEST(KernelCount, SoftmaxAndLayernormTouchTheTensorOnce) {
   const Tensor x = input({64, 1000});
   for (const Tensor& y : {x.softmax(), x.layernorm()}) {
-    const auto items = y.schedule();
-    EXPECT_EQ(total(items).bytes, 2.0 * 64 * 1000 * 4) << items[0].str();
-    EXPECT_LE(total(items).flops, 12.0 * 64 * 1000) << items[0].str();
+    const PlannedWork once = work({y});
+    EXPECT_EQ(once.bytes, 2.0 * 64 * 1000 * 4) << once.kernels;
+    EXPECT_LE(once.flops, 12.0 * 64 * 1000) << once.kernels;
   }
 }
 
@@ -103,9 +98,9 @@ TEST(KernelCount, MatmulWithEpilogueIsOne) {
   const Tensor a = input({64, 128}), b = input({128, 32}), c = input({64, 32});
   EXPECT_EQ(kernels(a.matmul(b)), 1u);
   EXPECT_EQ(kernels((a.matmul(b) + input({32})).gelu() * c), 1u);
-  const auto items = a.matmul(b).schedule();
-  EXPECT_EQ(total(items).flops, 2.0 * 64 * 128 * 32);
-  EXPECT_EQ(total(items).bytes, 4.0 * (64 * 128 + 128 * 32 + 64 * 32));
+  const PlannedWork product = work({a.matmul(b)});
+  EXPECT_EQ(product.flops, 2.0 * 64 * 128 * 32);
+  EXPECT_EQ(product.bytes, 4.0 * (64 * 128 + 128 * 32 + 64 * 32));
   EXPECT_LE(kernels(a.matmul(b).relu().sum()), 2u);
 }
 
@@ -134,10 +129,8 @@ TEST(KernelCount, ProductsOfOneInputAreOne) {
     const Tensor x = input({rows, width}), wq = matrix(width), wk = matrix(width),
                  wv = matrix(width);
     const Tensor q = x.matmul(wq), k = x.matmul(wk), v = x.matmul(wv);
-    const auto together = [](const Tensor& a, const Tensor& b) {
-      return Tensor::schedule({a, b}).size();
-    };
-    EXPECT_EQ(Tensor::schedule({q, k, v}).size(), 1u) << rows;
+    const auto together = [](const Tensor& a, const Tensor& b) { return kernels({a, b}); };
+    EXPECT_EQ(kernels({q, k, v}), 1u) << rows;
     // Two kernels where the model expects them to be faster than sums that share registers: not for
     // so little work that another launch counts.
     EXPECT_LE(together((q + input({width})).relu(), k * 2), rows == 7 ? 1u : 2u) << rows;
@@ -180,7 +173,7 @@ TEST(KernelCount, ConvolutionBlockIsOne) {
   const Tensor gamma = input({16}), beta = input({16}), mean = input({16}), var = input({16});
   const Tensor y =
       (x.conv2d(w, b, 1, 1, 1, 1).batchnorm(gamma, beta, mean, (var + 1e-5).rsqrt()).relu() + x);
-  EXPECT_EQ(kernels(y), 1u) << y.schedule()[0].str();
+  EXPECT_EQ(kernels(y), 1u);
 }
 
 TEST(KernelCount, LossIsAtMostTwo) {
@@ -218,10 +211,9 @@ TEST(KernelCount, SharedWork) {
   const Tensor a = input({64, 64}), b = input({64, 64});
   EXPECT_LE(kernels(a.sum(0) + a.sum(1).shrink({{0, 1}})), 2u);
   const Tensor h = a.matmul(b).relu();
-  EXPECT_EQ(Tensor::schedule({h.sum(), h.max()}).size(), 2u);  // sums of sums are no vectors
+  EXPECT_EQ(kernels({h.sum(), h.max()}), 2u);  // sums of sums are no vectors
   const Tensor x = a.matmul(b);
-  const auto items = Tensor::schedule({x + 1, x * 2});
-  EXPECT_LT(total(items).flops, 2.2 * 64 * 64 * 64);  // x is computed once
+  EXPECT_LT(work({x + 1, x * 2}).flops, 2.2 * 64 * 64 * 64);  // x is computed once
   EXPECT_EQ(kernels((a.T() + b).sum()), 1u);
   const Tensor c = input({16, 16}), d = input({16, 16});
   EXPECT_EQ(kernels((c.permute({1, 0}).matmul(d.reshape({16, 16}))).sum(1)), 1u);
@@ -238,9 +230,9 @@ TEST(KernelCount, OfTheLearningPath) {
 
 TEST(KernelCount, ConstantsAndAranges) {
   EXPECT_EQ(kernels((Tensor::full({8, 8}, 2) + Tensor::ones({8, 8})) * 3), 1u);
-  const auto items = Tensor::arange(1000).schedule();
-  ASSERT_EQ(items.size(), 1u);
-  EXPECT_LE(items[0].work.flops, 2.0 * 1000);
+  const PlannedWork places = work({Tensor::arange(1000)});
+  EXPECT_EQ(places.kernels, 1u);
+  EXPECT_LE(places.flops, 2.0 * 1000);
 }
 
 // What a few comparisons of places say is computed wherever it is needed.
@@ -298,17 +290,6 @@ TEST(KernelCount, OfManyStepsThatShareATable) {
 
 // --- Instructions that multiply matrices ------------------------------------------------------------------
 
-// A plan for processors that have some.
-Plan plan_with(const std::vector<MmaShape>& mma, const Tensor& tensor, Arena& arena) {
-  std::vector<Root> roots;
-  const std::vector<UOp> views{tensor.uop()};
-  for (const UOp& root : import_graph(nodes_of(views), shared_graph(), arena))
-    roots.push_back({root, Symbol("CPU")});
-  Profile profile;
-  profile.mma = mma;
-  return make_plan(roots, profile);
-}
-
 std::ptrdiff_t sums_in(const UOp& kernel) {
   return std::ranges::count(toposort(kernel.node()), Op::Reduce, &Node::op);
 }
@@ -338,8 +319,9 @@ TEST(KernelCount, ProductsOfInstructionsStandAlone) {
   for (const bool has_tiles : {false, true}) {
     Arena arena;
     const InternerScope scope(arena);
-    const Plan plan = plan_with(
-        has_tiles ? std::vector{*find_mma("amx_bf16")} : std::vector<MmaShape>{}, scores, arena);
+    Target target = fixed_target();
+    if (has_tiles) target.mma = {*find_mma("amx_bf16")};
+    const Plan plan = plan_for(target, {scores});
     std::ptrdiff_t alone = 0, beside = 0;
     for (const Step& step : plan.steps)
       if (multiplies_short(step.kernel)) ++(sums_in(step.kernel) == 1 ? alone : beside);

@@ -6,6 +6,8 @@
 #include <weft/functional.h>
 #include <weft/weft.h>
 
+#include "../support/plan_for.h"
+
 namespace weft {
 namespace {
 
@@ -31,13 +33,8 @@ struct Made {
 Made planned(const std::vector<Tensor>& tensors) {
   Arena arena;
   const InternerScope scope(arena);
-  std::vector<UOp> views;
-  for (const Tensor& tensor : tensors) views.push_back(tensor.uop());
-  std::vector<Root> roots;
-  for (const UOp& tensor : import_graph(nodes_of(views), shared_graph(), arena))
-    roots.push_back({tensor, Symbol("CPU")});
   const std::size_t before = arena.size();
-  const Plan plan = make_plan(roots, Profile{});
+  const Plan plan = plan_for(fixed_target(), tensors);
   return {static_cast<double>(arena.size() - before), static_cast<double>(plan.steps.size())};
 }
 

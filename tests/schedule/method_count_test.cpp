@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <weft/weft.h>
 
+#include "../support/plan_for.h"
+
 namespace weft {
 namespace {
 
@@ -20,18 +22,16 @@ struct Count {
 
 Tensor input(const Shape& shape) { return Tensor::rand(shape).contiguous().realize(); }
 
-// As the scheduler makes them, before the model of the machine takes some apart.
-void expect_counts(std::span<const Count> counts) {
-  const Context as_made{{"LAYOUTS", 0}};
-  for (const Count& count : counts)
-    EXPECT_EQ(count.call().schedule().size(), count.kernels) << count.name;
+std::size_t planned_kernels(const std::vector<Tensor>& tensors) {
+  return kernels_for(fixed_target(), tensors);
 }
 
-double flops_of(const Tensor& tensor) {
-  double sum = 0;
-  for (const ScheduleItem& item : tensor.schedule()) sum += item.work.flops;
-  return sum;
+void expect_counts(std::span<const Count> counts) {
+  for (const Count& count : counts)
+    EXPECT_EQ(planned_kernels({count.call()}), count.kernels) << count.name;
 }
+
+double flops_of(const Tensor& tensor) { return work_for(fixed_target(), {tensor}).flops; }
 
 // A step of Cholesky, of QR and a round of rotations is one kernel, one of LU three.
 TEST(MethodCount, LinearAlgebra) {
@@ -125,7 +125,7 @@ TEST(MethodCount, Indexing) {
   };
   expect_counts(counts);
   const Tensor loss = x[rows].square().sum();
-  EXPECT_EQ(loss.gradient({x})[0].schedule().size(), 2U) << "gradient of x[rows]";
+  EXPECT_EQ(planned_kernels({loss.gradient({x})[0]}), 2U) << "gradient of x[rows]";
 }
 
 TEST(MethodCount, Searching) {
@@ -159,8 +159,8 @@ TEST(MethodCount, Sorting) {
   };
   expect_counts(counts);
   const auto [values, indices] = line.sort();
-  EXPECT_EQ(Tensor::schedule({values, indices}).size(), 7U);
-  EXPECT_EQ(values.square().sum().gradient({line})[0].schedule().size(), 7U);
+  EXPECT_EQ(planned_kernels({values, indices}), 7U);
+  EXPECT_EQ(planned_kernels({values.square().sum().gradient({line})[0]}), 7U);
 }
 
 // Steps are n log^2 n, and those of the first k of many a few for each element.
@@ -350,7 +350,7 @@ TEST(MethodCount, LongScansAreNotQuadratic) {
 // A loop that carries a scan has one state for each loop around it, and none for those inside.
 TEST(MethodCount, ScansInSumsGetMemory) {
   const Tensor x = input({60, 8, 30}), w = input({30, 20}), t = input({1, 8, 20});
-  EXPECT_EQ(Tensor::schedule({(x.matmul(w).cumsum(0) * t).sum(-1)}).size(), 2U);
+  EXPECT_EQ(planned_kernels({(x.matmul(w).cumsum(0) * t).sum(-1)}), 3U);
 }
 
 // As many as without the scan would be: one for each direction.

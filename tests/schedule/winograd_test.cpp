@@ -68,14 +68,19 @@ bool has_products(const Node* param, std::int64_t products) {
                              [&](const Node* size) { return size->lo() == products; });
 }
 
-// Only forms of that many products are fast, those in bands where that is asked for.
+bool has_sum(const UOp& kernel) {
+  return std::ranges::any_of(toposort(kernel.node()),
+                             [](const Node* node) { return node->op() == Op::Reduce; });
+}
+
+// Only what sums nothing and forms of that many products are fast, those in bands where that is asked for.
 KernelSeconds for_products(std::int64_t products, bool in_bands = false) {
   return [=](const UOp& kernel, Symbol) -> std::optional<double> {
     const std::string name(kernel->arg<KernelArg>().name.get());
     const auto is_part = [&](const char* of) { return name.ends_with(of); };
     if (!is_part("_inputs") && !is_part("_products") && !is_part("_outputs") &&
         !is_part("_filters"))
-      return 1.0;
+      return has_sum(kernel) ? 1.0 : 1e-4;
     bool is_one = false, is_of_band = is_part("_filters") || is_part("_products");
     for (const Node* node : toposort(kernel.node())) {
       is_one = is_one || (node->op() == Op::Param && has_products(node, products));

@@ -10,8 +10,8 @@
 #include <weft/dev/engine/storage.h>
 #include <weft/weft.h>
 
-#include "../../src/engine/resolve.h"
 #include "../../src/engine/run.h"
+#include "plan_for.h"
 
 namespace weft {
 
@@ -27,11 +27,11 @@ class Planned {
     std::vector<Wanted> wanted;
     for (const Tensor& tensor : tensors) wanted.push_back({tensor.uop(), Symbol(tensor.device())});
     resolved_ = resolve(wanted, options);
-    Profile profile;
-    profile.threads = thread_count();
-    profile.fuses = fuses;
-    profile.mma = std::move(mma);
-    runnable_.plan = make_plan(resolved_.roots, profile, seconds);
+    Target target = fixed_target();
+    target.machine.set_workers(thread_count());
+    if (!fuses) target.ops = {};
+    target.mma = std::move(mma);
+    runnable_.plan = make_plan(resolved_.roots, target, seconds);
     runnable_.extra = options.extra;
   }
 

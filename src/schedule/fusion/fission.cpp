@@ -33,7 +33,7 @@ constexpr double least_relayout = 6e-5;     // seconds of a kernel to try other 
 constexpr double hopeless = 1.5;            // above this ratio, other layouts are not tried
 constexpr double most_memory = 4;           // ratio of a new buffer to all memory of the kernel
 constexpr double least_launches = 4;        // shorter kernels, in launch overheads, stay whole
-constexpr std::size_t most_stages = 6;
+constexpr std::ptrdiff_t most_moves = 6;    // whose times are asked for
 
 bool is_plain_loop(const Node* node) {
   return node->op() == Op::Range && node->src(0)->is_const() &&
@@ -54,6 +54,7 @@ struct MovableValue {
   std::vector<const Node*> around;
   NodeList own = {};
   bool has_sum = true;
+  double flops = 0;
 };
 
 bool is_written(const Node* node) {
@@ -107,11 +108,15 @@ std::vector<MovableValue> products_of(const UOp& kernel) {
   return result;
 }
 
-// No stages if there are too many of them to try.
+// Returns them by how evenly they divide the operations of the kernel.
 std::vector<MovableValue> movable_values(const UOp& kernel) {
   std::vector<MovableValue> values = stages_of(kernel);
-  if (values.size() > most_stages) values.clear();
   std::ranges::move(products_of(kernel), std::back_inserter(values));
+  const double all = flops_of(kernel.node());
+  for (MovableValue& value : values) value.flops = flops_of(value.node);
+  std::ranges::stable_sort(values, {}, [&](const MovableValue& value) {
+    return std::max(value.flops, all - value.flops);
+  });
   return values;
 }
 
@@ -128,6 +133,7 @@ struct MovedValue {
   const Node* node;
   UOp memory;
   std::vector<Step> steps;
+  double most = worth_memory;  // ratio of the new time to the old
 };
 
 std::vector<UOp> handles(NodeList nodes) {
@@ -181,8 +187,8 @@ MovedValue split_off(const Step& step, const MovableValue& value,
 
 class Fission {
  public:
-  Fission(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
-      : plan_(plan), seconds_(seconds), profile_(profile) {
+  Fission(Plan& plan, const KernelSeconds& seconds, const Target& target, KernelForms& forms)
+      : plan_(plan), seconds_(seconds), target_(target), forms_(forms) {
     for (const Step& step : plan.steps)
       if (step.kernel.is_null()) copied_.insert(step.slots.begin(), step.slots.end());
   }
@@ -199,7 +205,7 @@ class Fission {
 
  private:
   double launches(std::span<const Step> steps) const {
-    return least_work(profile_.launch) * static_cast<double>(steps.size());
+    return least_work(target_.machine.launch()) * static_cast<double>(steps.size());
   }
 
   // Returns the predicted time with the layouts as they are.
@@ -216,7 +222,7 @@ class Fission {
     if (!memory.is_null()) alone.slots.push_back({.buffer = memory});
     alone.roots = plan_.roots;
     alone.steps = std::move(steps);
-    const auto seconds = weft::best_layout_seconds(alone, seconds_, profile_);
+    const auto seconds = weft::best_layout_seconds(alone, forms_);
     return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
@@ -226,34 +232,55 @@ class Fission {
     const std::vector<MovableValue> values = movable_values(step.kernel);
     if (values.empty()) return {};
     const auto as_made = seconds_as_made({&step, 1});
-    if (!as_made || *as_made < least_launches * least_work(profile_.launch)) return {};
+    if (!as_made || *as_made < least_launches * least_work(target_.machine.launch())) return {};
     const bool may_relayout = *as_made >= least_relayout;
     const auto whole = may_relayout ? best_layout_seconds({step}) : as_made;
     if (!whole) return {};
+    std::vector<MovedValue> moves = moves_of(step, values, *as_made);
+    find_seconds(moves);
     double best = std::numeric_limits<double>::infinity();
     std::optional<MovedValue> found;
+    for (MovedValue& moved : moves) {
+      const auto apart_as_made = seconds_as_made(moved.steps);
+      if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
+      const auto apart =
+          may_relayout ? best_layout_seconds(moved.steps, moved.memory) : apart_as_made;
+      if (!apart || *apart >= std::min(best, moved.most * *whole)) continue;
+      best = *apart;
+      found = std::move(moved);
+    }
+    return found;
+  }
+
+  // Returns what moving a value would make of the step, for the first of the values: there may be too
+  // many to ask for the times of all.
+  std::vector<MovedValue> moves_of(const Step& step, const std::vector<MovableValue>& values,
+                                   double as_made) const {
     std::vector<std::uint32_t> slots = step.slots;
     slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));  // for the new buffer
     // A new kernel with as many values would be split again, without end.
     const auto has_as_many = [all = values_within(step.kernel)](const Step& part) {
       return values_within(part.kernel) >= all;
     };
+    std::vector<MovedValue> moves;
     for (const MovableValue& value : values) {
-      const bool is_once = *as_made >= least_work(least_once) && value.around.empty();
-      if (*as_made < least_work(least_without_sum) && !value.has_sum) continue;
+      if (std::ssize(moves) == most_moves) break;
+      if (as_made < least_work(least_without_sum) && !value.has_sum) continue;
       MovedValue moved = split_off(step, value, slots);
       if (std::ranges::any_of(moved.steps, has_as_many)) continue;
       if (memory_bytes(moved.memory) > most_memory * touched(step)) continue;
-      const auto apart_as_made = seconds_as_made(moved.steps);
-      if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
-      const auto apart =
-          may_relayout ? best_layout_seconds(moved.steps, moved.memory) : apart_as_made;
-      const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
-      if (!apart || *apart >= most) continue;
-      best = *apart;
-      found = std::move(moved);
+      const bool is_once = as_made >= least_work(least_once) && value.around.empty();
+      if (is_once) moved.most = worth_memory_once;
+      moves.push_back(std::move(moved));
     }
-    return found;
+    return moves;
+  }
+
+  void find_seconds(const std::vector<MovedValue>& moves) const {
+    std::vector<KernelOnDevice> kernels;
+    for (const MovedValue& moved : moves)
+      for (const Step& step : moved.steps) kernels.push_back({step.kernel, step.device});
+    seconds_.find(kernels);
   }
 
   double touched(const Step& step) const {
@@ -273,14 +300,16 @@ class Fission {
 
   Plan& plan_;
   const KernelSeconds& seconds_;
-  const Profile& profile_;
+  const Target& target_;
+  KernelForms& forms_;
   std::set<std::uint32_t> copied_;  // slots that a copy reads or writes
 };
 
 }  // namespace
 
-void split_kernels(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
-  Fission(plan, seconds, profile).choose();
+void split_kernels(Plan& plan, const KernelSeconds& seconds, const Target& target,
+                   KernelForms& forms) {
+  Fission(plan, seconds, target, forms).choose();
 }
 
 }  // namespace weft

@@ -37,8 +37,8 @@ constexpr double least_saving = 0.05;
 class Fuser {
  public:
   Fuser(const Partition& partition, const std::vector<IterationDomain>& domains,
-        const Profile& profile)
-      : partition_(partition), domains_(domains), estimator_(partition, domains, profile) {
+        const Target& target)
+      : partition_(partition), domains_(domains), estimator_(partition, domains, target) {
     result_.placements.resize(partition.points.size());
     sites_.resize(partition.points.size());
     readers_.resize(partition.points.size());
@@ -576,8 +576,8 @@ class Fuser {
 }  // namespace
 
 Fusion fuse(const Partition& partition, const std::vector<IterationDomain>& domains,
-            const Profile& profile) {
-  return Fuser(partition, domains, profile).run();
+            const Target& target) {
+  return Fuser(partition, domains, target).run();
 }
 
 }  // namespace weft

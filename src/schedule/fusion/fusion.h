@@ -28,6 +28,6 @@ struct Fusion {
 };
 
 Fusion fuse(const Partition& partition, const std::vector<IterationDomain>& domains,
-            const Profile& profile);
+            const Target& target);
 
 }  // namespace weft

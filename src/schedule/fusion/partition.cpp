@@ -11,6 +11,7 @@
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
+#include "kernel_limits.h"
 #include "loops/step_loop.h"
 #include "plan_steps.h"
 
@@ -94,8 +95,8 @@ class ConcatReads {
 
 class Partitioner {
  public:
-  Partitioner(const std::vector<Root>& roots, const Profile& profile)
-      : roots_(roots), profile_(profile) {
+  Partitioner(const std::vector<Root>& roots, const Target& target)
+      : roots_(roots), target_(target) {
     std::vector<const Node*> all;
     for (const Root& root : roots) all.push_back(root.tensor.node());
     nodes_ = without_steps(all);
@@ -277,7 +278,7 @@ class Partitioner {
         if (is_partition_point(node, work) && !is_index_value(node, work)) {
           value = add({.value = value,
                        .must_materialise = ahead(node).must_materialise || is_multiplied(node) ||
-                                           joins_(node) > 0 || work.code > profile_.most_ops,
+                                           joins_(node) > 0 || work.code > most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
@@ -314,7 +315,7 @@ class Partitioner {
     if (node->op() == Op::Buffer) return false;
     if (known.must_materialise || is_multiplied(node)) return true;
     if (!is_computed(node) || node->dtype().is_weak() || work.ops == 0) return false;
-    if (node->op() == Op::Reduce || work.code > profile_.most_ops) return true;
+    if (node->op() == Op::Reduce || work.code > most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
     if (work.ops == 1 && (is_factor(node) || is_byte_widened(node))) return false;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
@@ -338,7 +339,7 @@ class Partitioner {
 
   // Returns whether the cast widens a factor that a matrix instruction takes in its narrow type.
   bool is_factor(const Node* node) const {
-    return node->op() == Op::Cast && std::ranges::any_of(profile_.mma, [&](const MmaShape& shape) {
+    return node->op() == Op::Cast && std::ranges::any_of(target_.mma, [&](const MmaShape& shape) {
              const DType from = node->src(0)->dtype();
              return (from == shape.a || from == shape.b) && node->dtype() == shape.c;
            });
@@ -350,7 +351,7 @@ class Partitioner {
     const DType dtype = node->dtype();
     const auto takes = [&](const MmaShape& shape) { return dtype == shape.a || dtype == shape.b; };
     return ahead(node).is_multiplied && is_computed(node) &&
-           std::ranges::any_of(profile_.mma, takes);
+           std::ranges::any_of(target_.mma, takes);
   }
 
   // Returns whether the product justifies materialising the factor: it multiplies integers or by a
@@ -449,7 +450,7 @@ class Partitioner {
     std::vector<UOp> placeholders;
     for (std::size_t i = 0; i < given.size(); ++i)
       placeholders.push_back(in_memory(call->src(i + 1), given[i], device));
-    loops_.emplace(call, plan_step_loop(UOp(call->src(0)), placeholders, device, profile_));
+    loops_.emplace(call, plan_step_loop(UOp(call->src(0)), placeholders, device, target_));
     return tuple(placeholders);
   }
 
@@ -500,7 +501,7 @@ class Partitioner {
 
   mutable ConcatReads joins_;  // caches its results
   const std::vector<Root>& roots_;
-  const Profile& profile_;
+  const Target& target_;
   std::vector<const Node*> nodes_;
   NodeMap<UserInfo> ahead_;
   std::vector<Visited> visited_;
@@ -548,8 +549,8 @@ std::vector<bool> outlives_run(const Partition& partition) {
   return outlives;
 }
 
-Partition partition_graph(const std::vector<Root>& roots, const Profile& profile) {
-  Partition partition = Partitioner(roots, profile).run();
+Partition partition_graph(const std::vector<Root>& roots, const Target& target) {
+  Partition partition = Partitioner(roots, target).run();
   add_write_after_read_copies(partition);
   return partition;
 }

@@ -6,7 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <weft/dev/cost/profile.h>
+#include <weft/dev/cost/work.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/schedule/plan.h>
 #include <weft/dev/schedule/region.h>
 
@@ -84,6 +85,6 @@ std::vector<bool> outlives_run(const Partition& partition);
 // overwrites.
 void add_write_after_read_copies(Partition& partition);
 
-Partition partition_graph(const std::vector<Root>& roots, const Profile& profile);
+Partition partition_graph(const std::vector<Root>& roots, const Target& target);
 
 }  // namespace weft

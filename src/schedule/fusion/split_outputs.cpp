@@ -52,12 +52,13 @@ std::vector<Step> split(const Step& step, NodeList stores) {
 
 }  // namespace
 
-void split_outputs(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+void split_outputs(Plan& plan, const KernelSeconds& seconds, const Target& target) {
   replace_steps(plan, [&](const Step& step) -> std::vector<Step> {
     if (step.kernel.is_null() || !step.values.empty()) return {};
     std::vector<Step> parts = split(step, independent_stores(step.kernel));
     if (parts.empty()) return {};
-    const double launches = least_work(profile.launch) * (static_cast<double>(parts.size()) - 1);
+    const double launches =
+        least_work(target.machine.launch()) * (static_cast<double>(parts.size()) - 1);
     const auto apart = seconds_of(parts, seconds, launches);
     const auto whole = seconds(step.kernel, step.device);
     return whole && apart && *apart < (1 - least_gain) * *whole ? parts : std::vector<Step>{};

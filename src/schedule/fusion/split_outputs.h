@@ -7,6 +7,6 @@ namespace weft {
 
 // Splits such a kernel into one kernel per output where the model expects that to take less time. A
 // merge saves reads that the kernels have in common, but their sums share the registers of one tile.
-void split_outputs(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
+void split_outputs(Plan& plan, const KernelSeconds& seconds, const Target& target);
 
 }  // namespace weft

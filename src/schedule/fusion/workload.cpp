@@ -7,6 +7,7 @@
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 
+#include "kernel_limits.h"
 #include "loops/step_loop.h"
 #include "plan_steps.h"
 
@@ -17,9 +18,11 @@ namespace {
 constexpr double most_repeated = 2;
 // The loops of a kernel run in one direction. A second scan, from the other end, would take n^2
 // steps.
-constexpr int most_scans = 1;
+constexpr std::ptrdiff_t most_scans = 1;
 // The slowdown of a sum that code generation does not vectorise.
 constexpr double times_scalar = 8;
+// Vectors carry a scan along its own loop where an element takes no more effort than this.
+constexpr double most_effort_in_lanes = 8;
 // The slowdown of a sum that competes with another for registers and shares no access with it.
 constexpr double times_crowded = 1.5;
 // The slowdown of a sum that is inside all loops of another sum and has no innermost loop of its
@@ -33,6 +36,8 @@ constexpr double times_without_tiles = 8, times_without_dots = 2;
 constexpr double effort_of_far_byte = 1.5;
 // The most iterations of a loop around a stage that fill it together (BATCH).
 constexpr double iterations_together = 32;
+// The part of a kernel's scratch memory that fusion may fill. Schedules want some too.
+constexpr double most_of_scratch = 0.5;
 // Nodes allowed per op on data. They include index arithmetic.
 constexpr std::int64_t nodes_per_op = 8;
 
@@ -187,14 +192,14 @@ bool is_product(const IterationDomain& body) {
 
 // Returns the slowdown of a product that would fit a matrix instruction
 // (codegen/schedule/actions/tensorise.h): its factors are loaded and converted.
-double times_without_instruction(const IterationDomain& body, const Profile& profile) {
+double times_without_instruction(const IterationDomain& body, const Target& target) {
   if (!is_product(body)) return 1;
   const Node* sum = body.value.node();
   const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
   if (!is_converted_read(a) || !is_converted_read(b)) return 1;
   const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
   double times = 1;
-  for (const MmaShape& shape : profile.mma) {
+  for (const MmaShape& shape : target.mma) {
     const bool fits =
         sum->dtype() == shape.c && (shape.takes(from_a, from_b) || shape.takes(from_b, from_a));
     if (fits) times = std::max(times, shape.rows > 1 ? times_without_tiles : times_without_dots);
@@ -223,6 +228,17 @@ bool has_loops_for_products(const Workload& kernel, double cache) {
   return others + (outputs + kernel.merged - 1) / kernel.merged <= 1;
 }
 
+// Returns whether the innermost loop carries a scan, and does so element by element.
+bool runs_in_order(const Workload& kernel) {
+  if (kernel.scans.empty() || kernel.root.empty()) return false;
+  const Loop* last = kernel.root.back()->same();
+  const auto is_last = [&](const Loop* loop) { return loop != nullptr && loop->same() == last; };
+  double elements = 1;
+  for (const Loop* loop : kernel.root) elements *= loop->iterations;
+  return std::ranges::any_of(kernel.scans, is_last) &&
+         kernel.effort > most_effort_in_lanes * elements;
+}
+
 // Slows down two sums in one nest. They are vectorised together only if they are equally long.
 void slow_down_pair(Workload& kernel, ReductionCost& a, ReductionCost& b) {
   const double times = a.iterations != b.iterations ? times_scalar
@@ -240,18 +256,27 @@ Work Workload::work() const {
   return {flops, bytes, critical_effort > 0 ? effort / critical_effort : 1};
 }
 
+Estimator::Estimator(const Partition& partition, const std::vector<IterationDomain>& domains,
+                     const Target& target)
+    : partition_(partition),
+      domains_(domains),
+      target_(target),
+      most_scratch_(std::min(bytes_of_worker(target.machine),
+                             most_of_scratch * static_cast<double>(target.scratch_bytes))) {}
+
 double Estimator::time(const Workload& kernel) const {
   Work work = kernel.work();
-  work.flops = kernel.effort;
-  return seconds(profile_, work);
+  work.flops = kernel.effort * (runs_in_order(kernel) ? times_scalar : 1);
+  return seconds_of(target_.machine, work);
 }
 
 double Estimator::computing(const Workload& kernel) const {
-  return kernel.critical_effort / profile_.flops;
+  const double times = runs_in_order(kernel) ? times_scalar : 1;
+  return times * kernel.critical_effort / operations_per_second(target_.machine);
 }
 
 double Estimator::shared(double trip_count) const {
-  return std::clamp(trip_count, 1.0, static_cast<double>(profile_.workers));
+  return std::clamp(trip_count, 1.0, static_cast<double>(target_.machine.workers()));
 }
 
 void Estimator::add_inputs(Workload& kernel, const IterationDomain& body) const {
@@ -317,7 +342,7 @@ void Estimator::add_work(Workload& kernel, const IterationDomain& body,
     if (takes_lanes(sum, other)) slow_down(kernel, other, times_ordered);
     if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
   }
-  sum.slowdown_shared = times_without_instruction(body, profile_);
+  sum.slowdown_shared = times_without_instruction(body, target_);
   sum.is_output = are_same_loops(place.nest, kernel.root);
   kernel.sums.push_back(std::move(sum));
   slow_down_products(kernel);
@@ -326,7 +351,7 @@ void Estimator::add_work(Workload& kernel, const IterationDomain& body,
 // Adds the effort of rereading for a sum inside the loops around a stage, its own or another's.
 void Estimator::read_again(Workload& kernel, ReductionCost& sum, std::size_t outside) const {
   if (outside == 0 || may_run_online(kernel, sum, outside)) return;
-  const auto cache = static_cast<double>(profile_.scratch);
+  const double cache = bytes_of_worker(target_.machine);
   const double more = far_effort(*sum.body, sum.place, outside, cache) - sum.far;
   if (more <= 0) return;
   sum.far += more;
@@ -340,7 +365,8 @@ void Estimator::add_inline(Workload& kernel, std::size_t point,
   for (const ComputeSite& place : places) {
     add_work(kernel, body, place);
     kernel.size += body.size;
-    kernel.scans += static_cast<int>(body.carried_scans.size());
+    for (const CarriedScan& scan : body.carried_scans)
+      kernel.scans.push_back(place.dims[scan.own].loop);
   }
   add_point(kernel, point);
 }
@@ -379,7 +405,7 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.flops_apart += other.flops_apart;
   kernel.scratch += other.scratch;
   kernel.size += other.size;
-  kernel.scans += other.scans;
+  kernel.scans.insert(kernel.scans.end(), other.scans.begin(), other.scans.end());
   kernel.merged += other.merged;
   std::transform(other.follows.begin(), other.follows.end(), kernel.follows.begin(),
                  kernel.follows.begin(), std::logical_or{});
@@ -387,12 +413,11 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
 }
 
 bool Estimator::is_allowed(const Workload& kernel) const {
-  return kernel.flops <= most_repeated * kernel.flops_apart && kernel.scans <= most_scans &&
-         kernel.scratch <= static_cast<double>(profile_.scratch) &&
-         kernel.size <= nodes_per_op * profile_.most_ops &&
-         std::ssize(kernel.sums) <= profile_.most_sums &&
-         has_loops_for_products(kernel, static_cast<double>(profile_.scratch)) &&
-         std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= profile_.most_params;
+  return kernel.flops <= most_repeated * kernel.flops_apart &&
+         std::ssize(kernel.scans) <= most_scans && kernel.scratch <= most_scratch_ &&
+         kernel.size <= nodes_per_op * most_ops && std::ssize(kernel.sums) <= most_sums &&
+         has_loops_for_products(kernel, bytes_of_worker(target_.machine)) &&
+         std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= most_params;
 }
 
 }  // namespace weft

@@ -31,13 +31,13 @@ struct Workload {
   double critical_effort = 0;     // effort of the busiest worker
   std::vector<const Loop*> root;  // the loops of its outputs
   std::vector<ReductionCost> sums;
-  double flops_apart = 0;       // if every point had a kernel of its own
-  double scratch = 0;           // bytes
-  std::int64_t size = 0;        // nodes
-  int scans = 0;                // carried by the kernel's loops
-  int merged = 1;               // kernels merged into it, including itself
-  std::vector<bool> follows;    // by assignment: whether the kernel runs after it
-  std::set<const Node*> waits;  // placeholders besides the inputs that must be computed before
+  double flops_apart = 0;          // if every point had a kernel of its own
+  double scratch = 0;              // bytes
+  std::int64_t size = 0;           // nodes
+  std::vector<const Loop*> scans;  // the loops that carry them
+  int merged = 1;                  // kernels merged into it, including itself
+  std::vector<bool> follows;       // by assignment: whether the kernel runs after it
+  std::set<const Node*> waits;     // placeholders besides the inputs that must be computed before
 
   Work work() const;
 };
@@ -45,8 +45,7 @@ struct Workload {
 class Estimator {
  public:
   Estimator(const Partition& partition, const std::vector<IterationDomain>& domains,
-            const Profile& profile)
-      : partition_(partition), domains_(domains), profile_(profile) {}
+            const Target& target);
 
   // Returns the workload of a kernel that computes only this point.
   Workload alone(std::size_t point, const ComputeSite& root) const;
@@ -74,7 +73,8 @@ class Estimator {
 
   const Partition& partition_;
   const std::vector<IterationDomain>& domains_;
-  const Profile& profile_;
+  const Target& target_;
+  double most_scratch_;  // bytes of all stages of a kernel
 };
 
 }  // namespace weft

@@ -27,6 +27,8 @@ namespace {
 // A concat of more parts stays one kernel.
 constexpr std::size_t most_parts = 16;
 constexpr double worth_a_kernel = 32768;  // operations
+// What parts share, such as a stage, each of them computes: at most this many times the operations of the whole.
+constexpr double most_repeated_by_parts = 1.1;
 
 // Returns the END of a kernel that has only one, over a single plain STORE; null for other kernels.
 const Node* only_end(const UOp& kernel) {
@@ -144,13 +146,16 @@ class ConcatEliminator {
     const PartBounds joints = end == nullptr ? PartBounds() : part_bounds(end);
     std::vector<Step> parts;
     if (joints.loop == nullptr) return parts;
+    double flops = 0;
     for (std::size_t i = 0; i + 1 < joints.ends.size(); ++i) {
       parts.push_back(step_like(step, part_of(step.kernel, joints, i), step.slots));
       if (!is_worth_a_kernel(parts.back(), expensive_ops(end, joints.loop)) &&
           !mapped(parts.back()))
         return {};
+      flops += parts.back().work.flops;
     }
-    return parts;
+    const bool is_repeated = flops > most_repeated_by_parts * work_of(step.kernel).flops;
+    return is_repeated ? std::vector<Step>{} : parts;
   }
 
   static bool is_worth_a_kernel(const Step& step, OpSet expensive_ops) {

@@ -11,15 +11,10 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
-#include <weft/settings.h>
 
-#include "algorithms/integer_gemv/limbs.h"
-#include "algorithms/winograd/winograd.h"
 #include "kernel_slots.h"
 #include "plan_steps.h"
 
@@ -29,21 +24,16 @@ namespace {
 constexpr std::int64_t least_size = 8;  // of a contiguous dimension
 constexpr double gain = 0.97;           // another layout must take less than this fraction
 constexpr double clear_gain = 0.9;      // a slot that gains this much in begin() is settled
-constexpr double other_gain = 0.9;      // another form must take less than this fraction
-constexpr double worth_of_memory =
-    50e9;  // bytes of constants that a form may add for each second that it saves
 constexpr int most_rounds = 2;
-constexpr double repeated_launch = 1e-6;  // seconds
 constexpr double never = std::numeric_limits<double>::infinity();
 
 class LayoutSearch {
  public:
-  LayoutSearch(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
+  LayoutSearch(Plan& plan, KernelForms& forms)
       : plan_(plan),
-        seconds_(seconds),
+        forms_(forms),
         users_(plan.slots.size()),
-        contiguous_(plan.slots.size(), as_made),
-        limits_(limits_for(profile)) {
+        contiguous_(plan.slots.size(), as_made) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
     for (const KernelSlots& kernel : kernels_)
@@ -61,7 +51,7 @@ class LayoutSearch {
   // its outermost dimension of sufficient size, such as channels.
   std::optional<double> choose_alone() {
     for (const KernelSlots& kernel : kernels_)
-      if (!best_of(kernel.ordered(contiguous_), plan_.steps[kernel.number()].device).seconds)
+      if (!forms_.seconds(kernel.ordered(contiguous_), plan_.steps[kernel.number()].device))
         return {};
     find_candidates();
     const std::vector<bool> open = open_slots();
@@ -137,122 +127,12 @@ class LayoutSearch {
   double found_seconds(const KernelSlots& kernel, const std::vector<int>& last) {
     const Symbol device = plan_.steps[kernel.number()].device;
     const std::vector<int> none(last.size(), as_made);
-    if (!best_of(kernel.ordered(none), device).seconds) return 0;
-    return best_of(kernel.ordered(last), device).seconds.value_or(never);
-  }
-
-  // The faster of a kernel as it is and its forms.
-  struct Best {
-    std::optional<double> seconds;  // nothing if not known
-    int form = as_made;
-  };
-
-  Best best_of(const UOp& kernel, Symbol device) {
-    const auto [known, is_new] = best_.try_emplace(hash_of(kernel));
-    if (is_new) known->second = found_best(kernel, device);
-    return known->second;
-  }
-
-  Best found_best(const UOp& kernel, Symbol device) {
-    const auto seconds = seconds_(kernel, device);
-    if (!seconds) return {};
-    Best best{seconds};
-    double least = *seconds;
-    const std::vector<KernelForm>& forms = forms_of(kernel);
-    const double own = bytes_of_constants(kernel);
-    for (std::size_t i = 0; i < forms.size(); ++i) {
-      const auto taken = seconds_of(forms[i], device);
-      if (!taken) continue;
-      const double more = std::max(bytes_kept(forms[i]) - own, 0.0);
-      const double with_memory = *taken + more / worth_of_memory;
-      if (with_memory >= other_gain * least) continue;
-      least = with_memory;
-      best = {taken, static_cast<int>(i)};
-    }
-    return best;
-  }
-
-  static double bytes_of_constants(const UOp& kernel) {
-    double bytes = 0;
-    for (const Node* node : toposort(kernel.node()))
-      if (node->op() == Op::Param && node->arg<ParamArg>().access == Access::Constant)
-        bytes += memory_bytes(UOp(node));
-    return bytes;
-  }
-
-  static double bytes_kept(const KernelForm& form) {
-    double bytes = 0;
-    for (const UOp& memory : form.memory)
-      if (memory->arg<BufferArg>().space == Space::Constant) bytes += memory_bytes(memory);
-    return bytes;
-  }
-
-  struct Forms {
-    UOp kernel;  // keeps its node
-    std::vector<KernelForm> forms;
-  };
-
-  using Hash = std::pair<std::uint64_t, std::uint64_t>;
-  static Hash hash_of(const UOp& kernel) {
-    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-    return {hash.high, hash.low};
-  }
-
-  const std::vector<KernelForm>& forms_of(const UOp& kernel) {
-    const auto [found, is_new] = forms_.try_emplace(kernel.node());
-    Forms& known = found->second;
-    if (!is_new) return known.forms;
-    known = {kernel, winograd_forms(kernel, limits_)};
-    if (may_use_limbs_)
-      for (KernelForm& form : limb_forms(kernel)) known.forms.push_back(std::move(form));
-    return known.forms;
+    if (!forms_.seconds(kernel.ordered(none), device)) return 0;
+    return forms_.seconds(kernel.ordered(last), device).value_or(never);
   }
 
   KernelOnDevice in_layouts(const KernelSlots& kernel, const std::vector<int>& last) const {
     return {kernel.ordered(last), plan_.steps[kernel.number()].device};
-  }
-
-  // Finds the times of these kernels and of their forms.
-  void find_seconds(const std::vector<KernelOnDevice>& kernels) {
-    std::vector<KernelOnDevice> asked;
-    std::set<std::pair<Hash, std::string_view>> known;  // by device
-    const auto ask = [&](const UOp& kernel, Symbol device) {
-      const bool is_new = known.emplace(hash_of(kernel), device.get()).second;
-      if (is_new) asked.push_back({kernel, device});
-      return is_new;
-    };
-    for (const auto& [kernel, device] : kernels) {
-      if (best_.contains(hash_of(kernel)) || !ask(kernel, device)) continue;
-      for (const KernelForm& form : forms_of(kernel))
-        for (const KernelForm::Part& part : form.parts)
-          if (!part.is_once) ask(part.kernel, device);
-    }
-    seconds_.find(asked);
-  }
-
-  std::optional<double> seconds_of(const KernelForm& form, Symbol device) const {
-    double sum = 0;
-    for (const KernelForm::Part& part : form.parts) {
-      if (part.is_once) continue;
-      const auto seconds = seconds_(part.kernel, device);
-      if (!seconds) return {};
-      const double more = part.is_repeated ? static_cast<double>(form.iterations - 1) : 0;
-      sum += *seconds + more * (*seconds + repeated_launch);
-    }
-    return sum;
-  }
-
-  static FormLimits limits_for(const Profile& profile) {
-    const auto takes_words = [](const MmaShape& shape) {
-      return shape.takes(dtypes::i16, dtypes::i16);
-    };
-    return {
-        .outputs = setting_int("WINOGRAD"),
-        .error = setting_int("WINOGRAD_ERROR"),
-        .block_bytes = 1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * profile.threads),
-        .threads = profile.threads,
-        .fuses = profile.fuses,
-        .multiplies_words = std::ranges::any_of(profile.mma, takes_words)};
   }
 
   double seconds_of_all(const std::vector<int>& last) {
@@ -281,7 +161,7 @@ class LayoutSearch {
     std::vector<KernelOnDevice> trials;
     for (const KernelSlots& kernel : kernels_)
       for (const auto* last : {&contiguous_, &turned}) trials.push_back(in_layouts(kernel, *last));
-    find_seconds(trials);
+    forms_.find(trials);
     for (const KernelSlots& kernel : kernels_)
       if (seconds_of(kernel, turned) == never)
         for (const std::uint32_t slot : kernel.slots()) turned[slot] = as_made;
@@ -315,7 +195,7 @@ class LayoutSearch {
       }
       last[slot] = contiguous_[slot];
     }
-    find_seconds(trials);
+    forms_.find(trials);
   }
 
   // Changes slots one at a time. Returns whether one gained.
@@ -346,9 +226,9 @@ class LayoutSearch {
     for (const KernelSlots& kernel : kernels_)
       plan_.steps[kernel.number()].kernel = kernel.ordered(contiguous_);
     replace_steps(plan_, [&](const Step& step) -> std::vector<Step> {
-      const int form = step.kernel.is_null() ? as_made : best_of(step.kernel, step.device).form;
-      if (form == as_made) return {};
-      return in_form(step, forms_of(step.kernel)[static_cast<std::size_t>(form)]);
+      const KernelForm* form =
+          step.kernel.is_null() ? nullptr : forms_.best(step.kernel, step.device);
+      return form == nullptr ? std::vector<Step>{} : in_form(step, *form);
     });
   }
 
@@ -417,28 +297,21 @@ class LayoutSearch {
   }
 
   Plan& plan_;
-  const KernelSeconds& seconds_;
+  KernelForms& forms_;
   std::vector<KernelSlots> kernels_;
   std::vector<std::vector<const KernelSlots*>> users_;    // by slot
   std::vector<int> contiguous_;                           // by slot: the contiguous dimension
   std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
   std::set<std::uint32_t> is_settled_;                    // slots that gained clearly in begin()
   std::map<std::vector<int>, double> by_order_;           // by kernel and the layouts of its slots
-  std::map<Hash, Best> best_;                             // by structural hash
-  std::unordered_map<const Node*, Forms> forms_;
-  FormLimits limits_;
-  bool may_use_limbs_ = setting_int("DIGITS") != 0;
 };
 
 }  // namespace
 
-void assign_layouts(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
-  LayoutSearch(plan, seconds, profile).choose();
-}
+void assign_layouts(Plan& plan, KernelForms& forms) { LayoutSearch(plan, forms).choose(); }
 
-std::optional<double> best_layout_seconds(Plan& plan, const KernelSeconds& seconds,
-                                          const Profile& profile) {
-  return LayoutSearch(plan, seconds, profile).choose_alone();
+std::optional<double> best_layout_seconds(Plan& plan, KernelForms& forms) {
+  return LayoutSearch(plan, forms).choose_alone();
 }
 
 }  // namespace weft

@@ -153,7 +153,7 @@ Work StepLoop::work() const {
 }
 
 std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vector<UOp>& given,
-                                               Symbol device, const Profile& profile) {
+                                               Symbol device, const Target& target) {
   auto loop = std::make_shared<StepLoop>();
   const UOp iteration = steps.src(1);
   loop->iterations = iteration->src(0)->lo();
@@ -173,8 +173,8 @@ std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vect
     const auto into = static_cast<std::size_t>(place->src(0)->arg<ParamArg>().slot);
     loop->rows.push_back({{}, into, substitute(UOp(place->src(1)->src(0)), by)});
   }
-  loop->partition = partition_graph(roots, profile);
-  loop->fusion = fuse(loop->partition, domains(loop->partition), profile);
+  loop->partition = partition_graph(roots, target);
+  loop->fusion = fuse(loop->partition, domains(loop->partition), target);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& root = loop->partition.roots[i];
     if (root->op() != Op::Buffer) internal_error("a step whose value is part of another");

@@ -28,7 +28,7 @@ struct StepLoop {
 
 // Plans one step of an END over PARAMs (loop_reroll.h); `given` are their placeholders, by slot.
 std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vector<UOp>& given,
-                                               Symbol device, const Profile& profile);
+                                               Symbol device, const Target& target);
 
 // Returns a step that runs all iterations in one kernel. `given` are the slots of loop.given.
 Step loop_step(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan);

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <weft/dev/cost/profile.h>
+#include <weft/dev/cost/work.h>
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/ir/uop.h>
 

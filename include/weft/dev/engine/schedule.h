@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/dev/cost/profile.h>
+#include <weft/dev/cost/work.h>
 #include <weft/dev/ir/uop.h>
 
 namespace weft {

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <weft/dev/cost/profile.h>
+#include <weft/dev/cost/work.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
@@ -100,7 +101,7 @@ class KernelSeconds {
 };
 
 // The tensors must be in the current interner, which must be an arena.
-Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
+Plan make_plan(const std::vector<Root>& roots, const Target& target,
                const KernelSeconds& seconds = {});
 
 }  // namespace weft
