@@ -22,11 +22,12 @@
 // - Everything else of the program that the function reads or does belongs to the call that was captured:
 //   numbers, branches, tensors that a handle is set to (`h = f(h)`; assign() to it instead). Values of tensors
 //   are not to be had within.
+// - Several threads may call it. Where it assigns to nothing and draws no random numbers, calls that meet run side by side,
+//   each on memory of its own; else they wait for each other.
 //
 // JIT=0 runs the function itself in each call.
 #pragma once
 
-#include <any>
 #include <array>
 #include <charconv>
 #include <functional>
@@ -63,17 +64,25 @@ struct JitReport {
   std::size_t least_bytes = 0;  // of that what is needed at one time: it could not be less
 };
 
+// What a call returns: tensors, and what they stand in.
+struct JitResults {
+  std::vector<Tensor> tensors;
+  std::shared_ptr<const void> form = nullptr;
+};
+
 // The calls of one function.
 class Replay {
  public:
-  using Body = std::function<std::vector<Tensor>(const std::vector<Tensor>& given)>;
+  using Body = std::function<JitResults(const std::vector<Tensor>& given)>;
 
   Replay();
   ~Replay();
   Replay(Replay&&) noexcept;
   Replay& operator=(Replay&&) noexcept;
 
-  std::vector<Tensor> call(const JitArguments& arguments, const Body& body);
+  JitResults call(const JitArguments& arguments, const Body& body);
+  // The same by what earlier calls captured; nothing where none has.
+  std::optional<JitResults> replay(const JitArguments& arguments);
   JitReport report() const;
   void reset();  // the next call is the first one again
 
@@ -144,22 +153,20 @@ class Jit {
     if constexpr (std::is_void_v<Result>) {
       replay_.call(arguments, [&](const std::vector<Tensor>& given) {
         apply(given, args...);
-        return std::vector<Tensor>();
+        return JitResults();
       });
     } else {
-      const std::vector<Tensor> tensors =
-          replay_.call(arguments, [&](const std::vector<Tensor>& given) {
-            Result result = apply(given, args...);
-            std::vector<Tensor> found;
-            for_each_tensor(result, [&](const std::string&, Tensor& tensor) {
-              if (!tensor.is_null()) found.push_back(std::exchange(tensor, Tensor::constant(0)));
-            });
-            form_ = std::move(result);
-            return found;
-          });
-      Result result = std::any_cast<const Result&>(form_);
+      const JitResults results = replay_.call(arguments, [&](const std::vector<Tensor>& given) {
+        Result result = apply(given, args...);
+        std::vector<Tensor> found;
+        for_each_tensor(result, [&](const std::string&, Tensor& tensor) {
+          if (!tensor.is_null()) found.push_back(std::exchange(tensor, Tensor::constant(0)));
+        });
+        return JitResults{std::move(found), std::make_shared<const Result>(std::move(result))};
+      });
+      Result result = *static_cast<const Result*>(results.form.get());
       std::size_t next = 0;
-      jitting::put(result, tensors, next);
+      jitting::put(result, results.tensors, next);
       return result;
     }
   }
@@ -203,7 +210,6 @@ class Jit {
 
   F function_;
   Replay replay_;
-  std::any form_;  // a result, whose tensors stand for those of each call
 };
 
 template <class F>

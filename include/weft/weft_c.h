@@ -11,10 +11,10 @@
  * Two libraries have it. libweft-run opens what `weft compile --kind shared` wrote, and needs libc alone; libweft opens
  * ONNX files too, which it compiles.
  *
- * Every function may be called by any thread at any time. Threads that compute at once have a session each; calls of one
- * session wait for each other. Sessions of an ONNX model wait for each other too. Nothing that is passed makes a function
- * crash as long as pointers are NULL or point to as much as is said of them: handles that were closed are known as such,
- * and what is wrong is returned as a code. docs/c_api.md has more. */
+ * Every function may be called by any thread at any time. Threads that compute at once have a session each; calls of
+ * one session wait for each other, as do those of an ONNX model that decides by values of its inputs. Nothing that is
+ * passed makes a function crash as long as pointers are NULL or point to as much as is said of them: handles that were
+ * closed are known as such, and what is wrong is returned as a code. docs/c_api.md has more. */
 #ifndef WEFT_C_H
 #define WEFT_C_H
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include <fmt/format.h>
@@ -114,7 +113,6 @@ struct OnnxModel {
   int threads;
   Ports ports;
   std::vector<onnx::Type> types;  // of inputs
-  std::mutex mutex = {};  // a call writes its results where those of the last are copied from
 
   onnx::NamedValues call(void* const* memory) const {
     onnx::NamedValues given;
@@ -161,7 +159,7 @@ void find_ports(OnnxModel& made) {
   }
 }
 
-// A session has nothing of its own: calls of a model wait for each other.
+// A session has nothing of its own: each call that meets another has memory of its own.
 int open_session(Model& model, void*, void** state) {
   *state = model.state;
   return WEFT_OK;
@@ -171,7 +169,6 @@ void close_session(void*) {}
 int run(void* state, void** memory, const std::int64_t*) {
   auto& made = *static_cast<OnnxModel*>(state);
   return guarded(WEFT_FAILED, [&] {
-    const std::lock_guard lock(made.mutex);
     const Threads threads(made.threads);
     const onnx::NamedValues results = made.call(memory);
     for (std::size_t i = made.types.size(); i < made.ports.all.size(); ++i) {

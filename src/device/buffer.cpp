@@ -74,7 +74,8 @@ void* Buffer::memory() {
     is_given_ = true;
     make();
   } else if (memory_ == nullptr && !foreign_) {
-    memory_ = device_.allocate(bytes_, lasting_);
+    const std::lock_guard lock(making_);
+    if (memory_ == nullptr) memory_ = device_.allocate(bytes_, lasting_);
   }
   return memory_;
 }

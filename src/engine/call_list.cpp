@@ -109,13 +109,27 @@ void CallList::put_in_block(Device& device, const std::vector<Place>& places,
   own_bytes_ += layout.bytes;
   least_bytes_ += layout.least;
   trim_host_memory();  // the block of the run that was recorded is of another size
-  blocks_.push_back(std::make_shared<Buffer>(device, layout.bytes));
+  const auto block = std::make_shared<Buffer>(device, layout.bytes);
+  blocks_.push_back({block, places, layout.offsets});
   for (std::size_t i = 0; i < places.size(); ++i) {
     std::shared_ptr<Buffer>& memory = places_[places[i]].memory;
-    const auto part = std::make_shared<Buffer>(blocks_.back(), layout.offsets[i], memory->bytes());
+    const auto part = std::make_shared<Buffer>(block, layout.offsets[i], memory->bytes());
     if (is_held[places[i]]) part->copy_from(*memory);
     memory = part;
   }
+}
+
+CallList CallList::another() const {
+  CallList other = *this;
+  for (OwnBlock& block : other.blocks_) {
+    block.memory = std::make_shared<Buffer>(block.memory->device(), block.memory->bytes());
+    for (std::size_t i = 0; i < block.places.size(); ++i) {
+      std::shared_ptr<Buffer>& memory = other.places_[block.places[i]].memory;
+      memory = std::make_shared<Buffer>(block.memory, block.offsets[i], memory->bytes());
+    }
+  }
+  for (std::size_t call = 0; call < calls_.size(); ++call) other.set_arguments(call);
+  return other;
 }
 
 void CallList::set_arguments(std::size_t number) {
@@ -126,7 +140,7 @@ void CallList::set_arguments(std::size_t number) {
   if (call.kernel == nullptr) return;
   std::vector<Buffer*> memory;
   for (Place place : call.places) memory.push_back(places_[place].memory.get());
-  const std::lock_guard lock(call.kernel->running);
+  const std::lock_guard lock(call.kernel->keeping);
   call.arguments = arguments_for(*call.kernel, memory);
 }
 
@@ -137,6 +151,12 @@ bool CallList::reads_constants_alone(const Call& call) const {
   };
   return call.is_once ? is_constant(1)
                       : std::ranges::all_of(call.kernel->kept, is_constant, &Kept::constant);
+}
+
+bool CallList::keeps_what_changes() const {
+  return std::ranges::any_of(calls_, [&](const Call& call) {
+    return call.keeps_constants && !reads_constants_alone(call);
+  });
 }
 
 void CallList::put(Place place, std::shared_ptr<Buffer> memory) {
@@ -156,13 +176,15 @@ void CallList::set_variable(std::uint64_t variable, std::int64_t value) {
 
 void CallList::run(std::size_t number) {
   const Call& call = calls_[number];
-  if (call.keeps_constants && !reads_constants_alone(call)) set_arguments(number);
+  const bool makes_again = call.keeps_constants && !reads_constants_alone(call);
+  std::unique_lock<std::recursive_mutex> lock;  // until what was made has been read
+  if (makes_again && !call.is_once) lock = std::unique_lock(call.kernel->keeping);
+  if (makes_again) set_arguments(number);
   if (call.is_once) return;
   if (call.kernel == nullptr) {
     places_[call.places[0]].memory->copy_from(*places_[call.places[1]].memory, call.offset);
     return;
   }
-  const std::lock_guard lock(call.kernel->running);
   call.kernel->program->run(call.arguments, call.values);
 }
 
@@ -207,7 +229,6 @@ std::optional<CallList::Outline> CallList::outline(std::size_t call) const {
     outline.memory.push_back({is_used ? std::optional(own.places[i]) : std::nullopt});
   }
   if (outline.is_copy) return outline;
-  const std::lock_guard lock(own.kernel->running);
   for (const Kept& kept : own.kernel->kept) {
     outline.memory.resize(std::max(outline.memory.size(), kept.argument + 1));
     Buffer& constant = *places_[own.places[kept.constant]].memory;

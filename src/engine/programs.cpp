@@ -255,21 +255,29 @@ std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer
   return arguments;
 }
 
+void run(LoadedKernel& loaded, std::span<Buffer* const> memory,
+         std::span<const std::int64_t> values) {
+  const bool keeps_what_changes = std::ranges::any_of(
+      loaded.kept, [&](const Kept& kept) { return !memory[kept.constant]->is_constant(); });
+  std::unique_lock lock(loaded.keeping, std::defer_lock);
+  if (keeps_what_changes) lock.lock();
+  loaded.program->run(arguments_for(loaded, memory), values);
+}
+
 std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, const UOp& kernel,
                                   std::size_t bytes, const std::shared_ptr<Buffer>& constant) {
   const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
   const auto run = [loaded, from = std::weak_ptr(constant)](const Argument& to) {
     const std::shared_ptr<Buffer> source = from.lock();
     if (source == nullptr) internal_error("what a constant is made of is gone");
-    const std::lock_guard lock(loaded->running);
     const auto run_on = [&](std::vector<Argument> arguments) {
       arguments[0] = to;
       loaded->program->run(arguments, {});
     };
     if (loaded->kept.empty())
-      source->lend([&](const Argument& from) { run_on({to, from}); });
-    else
-      run_on(arguments_for(*loaded, std::array{source.get(), source.get()}));
+      return source->lend([&](const Argument& from) { run_on({to, from}); });
+    const std::lock_guard lock(loaded->keeping);
+    run_on(arguments_for(*loaded, std::array{source.get(), source.get()}));
   };
   const auto make = [&](std::shared_ptr<Buffer>& memory) {
     if (memory == nullptr)

@@ -31,14 +31,20 @@ struct LoadedKernel {
   std::vector<std::size_t> variables;
   std::vector<Kept> kept = {};
   std::vector<bool> is_read = {};  // by param of the kernel: by the program itself
-  std::mutex running = {};         // a program runs for one thread at a time
+  // Held while what it keeps of memory that changes is made and read.
+  std::recursive_mutex keeping = {};
 };
 
-// What it makes of the constant. Asked for while the kernel is not running.
+// What it makes of the constant.
 std::shared_ptr<Buffer> kept_memory(const Kept& kept, Buffer& constant);
 
 // What the program takes as its memory, by what the kernel's own params are given.
 std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer* const> memory);
+
+// Runs it. Several threads may, each with memory of its own; they wait for each other only where the kernel reads what it has
+// made of memory that is no constant.
+void run(LoadedKernel& loaded, std::span<Buffer* const> memory,
+         std::span<const std::int64_t> values);
 
 // What compiling depends on besides the kernel: the device, the settings in force, extra rules.
 std::string compilation_key(Device& device, const ExtraRuleList& extra);

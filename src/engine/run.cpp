@@ -101,8 +101,7 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   for (std::size_t variable : loaded.variables)
     own.push_back(variable < values.size() ? values[variable]
                                            : step.values.at(variable - values.size()));
-  const std::lock_guard lock(loaded.kernel->running);
-  loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
+  weft::run(*loaded.kernel, given, own);
 }
 
 constexpr std::size_t worth_trimming = std::size_t{4} << 20;
@@ -152,7 +151,6 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
       lent = 0;
     }
     bytes = constant->bytes();
-    const std::lock_guard lock(kernel->running);
     kept_memory(*kept, *constant);
   }
 }

@@ -212,7 +212,7 @@ Values Model::State::run_plainly(const Inputs& given) {
   return values;
 }
 
-Values Model::State::run(const Inputs& given) {
+Values Model::State::run(const Inputs& given, std::unique_lock<std::mutex>& lock) {
   std::string form;
   for (const auto& [name, value] : given) {
     if (options.trainable || !value.is_tensor() || is_symbolic(value)) return run_plainly(given);
@@ -223,6 +223,7 @@ Values Model::State::run(const Inputs& given) {
   const auto calls = forms.insert(form, std::make_shared<Calls>());
   if (!calls->is_captured || setting_int("JIT") == 0) return run_plainly(given);
   try {
+    if (auto values = replayed(given, calls->first, lock)) return *std::move(values);
     if (auto values = run_captured(given, *calls)) return *std::move(values);
     return run_plainly(given);
   } catch (const Error&) {  // values may be asked for below operators, which no capture can give
@@ -282,11 +283,11 @@ std::vector<Layer> Model::layers() const {
 
 NamedValues Model::operator()(const NamedValues& inputs) const {
   State& state = *state_;
-  const std::lock_guard lock(state.mutex);
+  std::unique_lock lock(state.mutex);
   return in_its_name(state.in, [&] {
     const Inputs checked = state.checked(inputs);
     state.make_ready();
-    Values values = state.run(checked);
+    Values values = state.run(checked, lock);
     NamedValues named;
     for (std::size_t i = 0; i < values.size(); ++i)
       named.emplace(state.outputs[i].name, std::move(values[i]));

@@ -42,7 +42,7 @@ struct Trace {
 
 // Calls of one form.
 struct Calls {
-  Trace first;
+  std::shared_ptr<Trace> first = std::make_shared<Trace>();
   std::size_t traces = 1;
   bool is_captured = true;  // they can be, as far as is known
 };
@@ -72,7 +72,9 @@ struct Model::State {
   [[noreturn]] void refuse(const Port& port, std::string_view why) const {
     user_error(fmt::format("input '{}': {}", port.name, why));
   }
-  Values run(const Inputs& given);
+  Values run(const Inputs& given, std::unique_lock<std::mutex>& lock);
+  std::optional<Values> replayed(const Inputs& given, std::shared_ptr<Trace> trace,
+                                 std::unique_lock<std::mutex>& lock);
   Values graph_of(const Inputs& given);
   Tensor output_of(std::size_t output, const Value& value) const;
   Values run_plainly(const Inputs& given);

@@ -27,6 +27,19 @@ class KeptReadings {
   Runner& runner_;
 };
 
+// How the calls of a trace end, which stays with what they return.
+struct Ending {
+  Trace::End end;
+  std::vector<Type> types;
+};
+
+JitArguments arguments_of(const Inputs& given) {
+  JitArguments arguments;
+  for (const auto& [name, value] : given)
+    arguments.tensors.emplace_back(fmt::format("input '{}'", name), value.tensor());
+  return arguments;
+}
+
 template <class Number>
 std::string add_guard(const Tensor& value, Readings& guards) {
   auto numbers = value.to_vector<Number>();
@@ -42,11 +55,8 @@ std::string add_guard(const Tensor& value, Readings& guards) {
 // `others`, and nothing is returned.
 std::vector<Tensor> Model::State::run_trace(const Inputs& given, Trace& trace, Readings& guards,
                                             bool may_end, std::optional<Values>& others) {
-  JitArguments arguments;
-  for (const auto& [name, value] : given)
-    arguments.tensors.emplace_back(fmt::format("input '{}'", name), value.tensor());
   const KeptReadings kept(runner, trace.readings, guards);
-  return trace.replay.call(arguments, [&](const std::vector<Tensor>& tensors) {
+  const auto body = [&](const std::vector<Tensor>& tensors) {
     Inputs own = given;
     for (std::size_t i = 0; i < own.size(); ++i)
       own[i].second = Value(tensors[i], given[i].second.type());
@@ -57,7 +67,7 @@ std::vector<Tensor> Model::State::run_trace(const Inputs& given, Trace& trace, R
       Values values = runner.run(own);
       if (!std::ranges::all_of(values, &Value::is_tensor)) {
         others = std::move(values);
-        return results;
+        return JitResults{};
       }
       for (std::size_t i = 0; i < values.size(); ++i) {
         trace.types.push_back(values[i].type());
@@ -74,8 +84,33 @@ std::vector<Tensor> Model::State::run_trace(const Inputs& given, Trace& trace, R
     } catch (const NotTraced&) {
       trace.end = Trace::End::NotTraced;
     }
-    return results;
-  });
+    return JitResults{std::move(results),
+                      std::make_shared<const Ending>(Ending{trace.end, trace.types})};
+  };
+  return trace.replay.call(arguments_of(given), body).tensors;
+}
+
+// Calls that go along one trace to their outputs need nothing else of the model: from there on it is others' turn.
+std::optional<Values> Model::State::replayed(const Inputs& given, std::shared_ptr<Trace> trace,
+                                             std::unique_lock<std::mutex>& lock) {
+  if (trace->end != Trace::End::Outputs) return std::nullopt;
+  std::optional<JitResults> results;
+  lock.unlock();
+  try {
+    results = trace->replay.replay(arguments_of(given));
+  } catch (...) {
+    lock.lock();
+    throw;
+  }
+  const auto* ending = results ? static_cast<const Ending*>(results->form.get()) : nullptr;
+  if (ending == nullptr || ending->end != Trace::End::Outputs) {
+    lock.lock();
+    return std::nullopt;
+  }
+  Values values;
+  for (std::size_t i = 0; i < ending->types.size(); ++i)
+    values.emplace_back(results->tensors[i], ending->types[i]);
+  return values;
 }
 
 // Returns nothing if this call is not to be captured.
@@ -83,7 +118,7 @@ std::optional<Values> Model::State::run_captured(const Inputs& given, Calls& cal
   using enum Trace::End;
   Readings guards;
   std::optional<Values> others;
-  Trace* trace = &calls.first;
+  Trace* trace = calls.first.get();
   for (std::size_t passed = 0; trace->end != NotTraced; ++passed) {
     const auto results = run_trace(given, *trace, guards, passed < most_guards, others);
     if (others) {

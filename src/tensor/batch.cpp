@@ -116,18 +116,18 @@ void Batch::add_assignments(const Node* root) {
 }
 
 void Batch::add_readers() {
-  for (const auto& storage : Storage::alive()) {
-    if (!storage->is_looked_at() || followers_.contains(storage.get())) continue;
+  Storage::for_each_alive([&](const auto& storage) {
+    if (!storage->is_looked_at() || followers_.contains(storage.get())) return;
     const UOp before = storage->version();
     looked_at_.push_back(before);
-    if (!reads_overwritten(before.node())) continue;
+    if (!reads_overwritten(before.node())) return;
     if (memory_below(before.node()) != nullptr) storage->part();
     const UOp version = storage->version();
-    if (asked_.contains(version.node())) continue;
+    if (asked_.contains(version.node())) return;
     want(version, storage->device());
     readers_.push_back(storage);
     add_assignments(version.node());
-  }
+  });
 }
 
 bool Batch::is_overwritten(const UOp& view) const {

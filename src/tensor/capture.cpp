@@ -51,8 +51,9 @@ void Capture::own_assigned() const {
   std::vector<std::shared_ptr<Storage>> assigned;
   for (const auto& [storage, changes, was_owned] : storages)
     if (storage->changes() > changes) assigned.push_back(storage);
-  for (const auto& storage : Storage::alive())
+  Storage::for_each_alive([&](const auto& storage) {
     if (storage->number() >= first_ && storage->changes() > 0) assigned.push_back(storage);
+  });
   std::vector<Operand> versions;
   for (const auto& storage : assigned) {
     storage->own();

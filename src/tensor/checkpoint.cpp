@@ -19,11 +19,11 @@ const Node* below_movement(const Node* view) {
 class Ends {
  public:
   Ends() {
-    for (const auto& storage : Storage::alive()) {
+    Storage::for_each_alive([&](const auto& storage) {
       held_.push_back(storage->present());
       add(held_.back().node());
       add(below_movement(held_.back().node()));
-    }
+    });
   }
 
   void add(const Node* node) {

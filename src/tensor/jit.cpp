@@ -8,6 +8,7 @@
 #include <weft/jit.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <unordered_set>
@@ -87,8 +88,20 @@ class Replay::Captured {
  public:
   Captured(const JitArguments& arguments, const Body& body)
       : forms_(arguments), sizes_(arguments.sizes) {
-    find_results(recorded(arguments, body));
+    JitResults returned = recorded(arguments, body);
+    form_ = std::move(returned.form);
+    find_results(std::move(returned.tensors));
     settle();
+  }
+  // The same kernels on other memory of their own.
+  std::unique_ptr<Captured> another() const {
+    std::unique_ptr<Captured> other(new Captured(*this, list_.another()));
+    for (Result& result : other->results_)
+      for (Result::Part& part : result.parts) {
+        part.memory.clear();
+        other->list_.put(part.place, other->free_memory(part));
+      }
+    return other;
   }
   // What somebody else still holds leaves the block.
   ~Captured() {
@@ -102,7 +115,13 @@ class Replay::Captured {
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
 
-  std::vector<Tensor> call(const JitArguments& arguments) {
+  // Whether calls leave nothing behind but their results, so that several may run at the same time.
+  bool is_pure() const {
+    return drawings_.empty() && !list_.keeps_what_changes() &&
+           std::ranges::none_of(known_, &Known::is_written);
+  }
+
+  JitResults call(const JitArguments& arguments) {
     forms_.want(arguments);
     for (std::size_t i = 0; i < arguments_.size(); ++i)
       if (const auto& place = arguments_[i]) list_.put(*place, argument(arguments.tensors[i]));
@@ -117,7 +136,7 @@ class Replay::Captured {
   }
 
   // Of the last call.
-  std::vector<Tensor> results() const {
+  JitResults results() const {
     std::vector<Tensor> tensors;
     for (const Result& result : results_) {
       Substitution now;
@@ -130,7 +149,7 @@ class Replay::Captured {
                             ? Tensor::from({substitute(result.view, now), result.device, false})
                             : result.tensor);
     }
-    return tensors;
+    return {std::move(tensors), form_};
   }
 
   JitReport report() const { return {list_.size(), list_.own_bytes(), list_.least_bytes()}; }
@@ -149,10 +168,21 @@ class Replay::Captured {
   }
 
  private:
+  Captured(const Captured& of, CallList list)
+      : forms_(of.forms_),
+        sizes_(of.sizes_),
+        captured_sizes_(of.captured_sizes_),
+        list_(std::move(list)),
+        arguments_(of.arguments_),
+        known_(of.known_),
+        results_(of.results_),
+        form_(of.form_) {}
+
   static const std::shared_ptr<Storage>& storage_behind(const Tensor& tensor) {
     return tensor.state_->storage;
   }
   static bool is_held_once(const Tensor& tensor) {
+    const std::lock_guard lock(Storage::counting());
     return tensor.state_.use_count() == 1 && storage_behind(tensor).use_count() == 1;
   }
 
@@ -163,7 +193,7 @@ class Replay::Captured {
     return OpSet{Op::Buffer, Op::Multi, Op::After}.contains(node->op());
   }
 
-  std::vector<Tensor> recorded(const JitArguments& arguments, const Body& body);
+  JitResults recorded(const JitArguments& arguments, const Body& body);
   void find_known(const Capture& capture, const std::vector<Tensor>& returned);
   void find_results(std::vector<Tensor> returned);
   void settle();
@@ -185,10 +215,11 @@ class Replay::Captured {
   std::vector<Known> known_;
   std::vector<Result> results_;
   std::vector<Drawing> drawings_;
+  std::shared_ptr<const void> form_;  // that the results stand in
 };
 
 // Each argument is a tensor of its own, over the memory of the one that is given.
-std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, const Body& body) {
+JitResults Replay::Captured::recorded(const JitArguments& arguments, const Body& body) {
   std::vector<std::shared_ptr<Buffer>> memory;
   std::vector<Tensor> given;
   for (const auto& [name, tensor] : arguments.tensors) {
@@ -198,13 +229,14 @@ std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, co
     given.push_back(Tensor::from(
         {new_buffer(x.uop()->dtype(), sizes_of(x.uop()), memory.back()), x.device, false}));
   }
-  std::vector<Tensor> returned;
+  JitResults results;
+  std::vector<Tensor>& returned = results.tensors;
   const std::uint64_t first_new = Storage::next_number();
   trim_host_memory();  // what ran without a list had blocks of other sizes
   {
     const CallList::Recording recording(list_);
     Capture capture(Capture::Refused);
-    returned = body(given);
+    results = body(given);
     for (std::size_t i = 0; i < given.size(); ++i)
       if (storage_behind(given[i])->changes() > 0)
         user_error(fmt::format(
@@ -233,7 +265,7 @@ std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, co
     arguments_.push_back(list_.place_of(memory[i]));
     if (arguments_[i]) argument({arguments.tensors[i].first, given[i]});
   }
-  return returned;
+  return results;
 }
 
 // Of tensors that were there before, and of what the function computed and something still holds.
@@ -257,7 +289,7 @@ void Replay::Captured::find_known(const Capture& capture, const std::vector<Tens
       known_.push_back(std::move(known));
   };
   for (const auto& noted : capture.storages) add(noted.storage, true);
-  for (const auto& storage : Storage::alive()) add(storage, false);
+  Storage::for_each_alive([&](const auto& storage) { add(storage, false); });
 }
 
 void Replay::Captured::find_results(std::vector<Tensor> returned) {
@@ -421,11 +453,46 @@ std::shared_ptr<Buffer> Replay::Captured::free_memory(Result::Part& part) const 
   return part.memory.back();
 }
 
+// What was captured: once for each of the calls that have met.
 struct Replay::State {
-  std::mutex mutex;
-  int calls = 0;
-  std::unique_ptr<Captured> captured;
+  std::mutex capturing;  // held by calls that run the function itself
+  int calls = 0;         // of these
+
+  std::mutex mutex;  // of what follows
+  std::condition_variable returned;
+  std::vector<std::unique_ptr<Captured>> idle;
+  std::size_t running = 0, waiting = 0;  // calls
+  bool is_pure = true;
+  JitReport report;
+
+  std::unique_ptr<Captured> taken();
+  void give_back(std::unique_ptr<Captured> captured);
 };
+
+std::unique_ptr<Replay::Captured> Replay::State::taken() {
+  std::unique_lock lock(mutex);
+  ++waiting;
+  returned.wait(lock, [&] { return !idle.empty() || running == 0; });
+  --waiting;
+  if (idle.empty()) return nullptr;
+  auto captured = std::move(idle.back());
+  idle.pop_back();
+  ++running;
+  return captured;
+}
+
+// There are too few where somebody waits, and another is made, unless there can be only one.
+void Replay::State::give_back(std::unique_ptr<Captured> captured) {
+  const std::lock_guard lock(mutex);
+  if (is_pure && waiting > 0 && idle.empty()) try {
+      idle.push_back(captured->another());
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+      // There is no memory for it: they wait for this one.
+    }
+  idle.push_back(std::move(captured));
+  --running;
+  returned.notify_all();
+}
 
 Replay::Replay() : state_(std::make_unique<State>()) {}
 Replay::~Replay() = default;
@@ -435,47 +502,81 @@ Replay& Replay::operator=(Replay&&) noexcept = default;
 namespace {
 
 // Results in memory, and no part of a graph: as replayed ones are.
-std::vector<Tensor> run_plainly(const JitArguments& arguments, const Replay::Body& body) {
+JitResults run_plainly(const JitArguments& arguments, const Replay::Body& body) {
   std::vector<Tensor> given;
   for (const auto& [name, tensor] : arguments.tensors) given.push_back(tensor);
-  std::vector<Tensor> results = body(given);
-  Tensor::realize(results);
-  for (Tensor& result : results) result = result.detach();
+  JitResults results = body(given);
+  Tensor::realize(results.tensors);
+  for (Tensor& result : results.tensors) result = result.detach();
   return results;
 }
 
-std::vector<Tensor> run_first(const JitArguments& arguments, const Replay::Body& body) {
+// Not inside of another function that is captured, whose calls these become.
+bool replays_now() { return Capture::current() == nullptr && setting_int("JIT") != 0; }
+
+JitResults run_first(const JitArguments& arguments, const Replay::Body& body) {
   const Capture watch(Capture::Allowed);
-  std::vector<Tensor> results = run_plainly(arguments, body);
+  JitResults results = run_plainly(arguments, body);
   watch.own_assigned();
   return results;
 }
 
 }  // namespace
 
-std::vector<Tensor> Replay::call(const JitArguments& arguments, const Body& body) {
-  if (Capture::current() != nullptr || setting_int("JIT") == 0) return run_plainly(arguments, body);
-  const std::lock_guard lock(state_->mutex);
-  if (state_->captured != nullptr) return state_->captured->call(arguments);
+JitResults Replay::call(const JitArguments& arguments, const Body& body) {
+  if (!replays_now()) return run_plainly(arguments, body);
+  if (auto results = replay(arguments)) return std::move(*results);
+  const std::lock_guard lock(state_->capturing);
+  if (auto results = replay(arguments)) return std::move(*results);
   if (state_->calls++ == 0) {
     const std::uint64_t first_new = Storage::next_number();
-    std::vector<Tensor> results = run_first(arguments, body);
-    Captured::copy_what_shares(results, first_new);
-    Tensor::realize(results);
+    JitResults results = run_first(arguments, body);
+    Captured::copy_what_shares(results.tensors, first_new);
+    Tensor::realize(results.tensors);
     return results;
   }
-  state_->captured = std::make_unique<Captured>(arguments, body);
-  return state_->captured->results();
+  auto captured = std::make_unique<Captured>(arguments, body);
+  JitResults results = captured->results();
+  const std::lock_guard own(state_->mutex);
+  state_->is_pure = captured->is_pure();
+  state_->report = captured->report();
+  state_->idle.push_back(std::move(captured));
+  return results;
+}
+
+std::optional<JitResults> Replay::replay(const JitArguments& arguments) {
+  class Taken {
+   public:
+    explicit Taken(State& state) : state_(state), captured_(state.taken()) {}
+    ~Taken() {
+      if (captured_ != nullptr) state_.give_back(std::move(captured_));
+    }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    Captured* get() const { return captured_.get(); }
+
+   private:
+    State& state_;
+    std::unique_ptr<Captured> captured_;
+  };
+  if (!replays_now()) return std::nullopt;
+  const Taken taken(*state_);
+  if (taken.get() == nullptr) return std::nullopt;
+  return taken.get()->call(arguments);
 }
 
 JitReport Replay::report() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->captured == nullptr ? JitReport() : state_->captured->report();
+  return state_->report;
 }
 
 void Replay::reset() {
-  const std::lock_guard lock(state_->mutex);
-  state_->captured = nullptr;
+  const std::lock_guard capturing(state_->capturing);
+  std::unique_lock lock(state_->mutex);
+  state_->returned.wait(lock, [&] { return state_->running == 0; });
+  state_->idle.clear();
+  state_->is_pure = true;
+  state_->report = {};
   state_->calls = 0;
 }
 

@@ -82,9 +82,11 @@ void FirstRuns::run(const RecordedFunction& function, const std::vector<Tensor>&
 
 FirstRuns::~FirstRuns() {
   try {
-    for (const auto& storage : Storage::alive())
-      if (const auto held = before_.find(storage->number()); held != before_.end())
-        storage->put_back(held->second);
+    std::vector<std::shared_ptr<Storage>> assigned;
+    Storage::for_each_alive([&](const auto& storage) {
+      if (before_.contains(storage->number())) assigned.push_back(storage);
+    });
+    for (const auto& storage : assigned) storage->put_back(before_.at(storage->number()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "weft: what was assigned to is not put back: {}\n", error.what());
   }

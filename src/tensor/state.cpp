@@ -50,6 +50,11 @@ Storage::~Storage() {
   registry().storages.erase(number_);
 }
 
+std::recursive_mutex& Storage::counting() {
+  static auto& mutex = *new std::recursive_mutex;  // leaked on purpose, like the registry
+  return mutex;
+}
+
 std::vector<std::shared_ptr<Storage>> Storage::alive() {
   std::vector<std::shared_ptr<Storage>> result;
   const std::lock_guard lock(registry().mutex);

@@ -25,8 +25,14 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  // All there are, of all threads, in the order they were made.
-  static std::vector<std::shared_ptr<Storage>> alive();
+  // Calls f with all there are, of all threads, in the order they were made.
+  template <class F>
+  static void for_each_alive(F f) {
+    const std::lock_guard lock(counting());
+    for (const auto& storage : alive()) f(storage);
+  }
+  // Held by who has storages only to look at them, and by who counts who has one.
+  static std::recursive_mutex& counting();
   // Those with a lower number were made before.
   static std::uint64_t next_number();
   std::uint64_t number() const { return number_; }
@@ -80,6 +86,8 @@ class Storage {
   bool is_looked_at();
 
  private:
+  static std::vector<std::shared_ptr<Storage>> alive();
+
   void keep_before_change();
   void give_way();
   void settle_stores();

@@ -1,8 +1,14 @@
 // Threads that realise at the same time, several kernels each: parts of one graph, equal graphs and
 // graphs of their own.
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
 #include <gtest/gtest.h>
 
+#include <weft/dev/device/host_memory.h>
+#include <weft/dev/ir/text.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
 
@@ -76,6 +82,104 @@ TEST_F(ConcurrentRealizes, OfGraphsOfTheirOwn) {
       expect_row_sums(b.to_vector<float>(), round + 1, factor);
     }
   });
+}
+
+// Runs nothing: whoever calls a program waits there for a second caller.
+class Meeting final : public Device {
+ public:
+  explicit Meeting(std::string name) : name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
+  Allocator& allocator() override { return memory_; }
+  std::string render(const Node* kernel) override {
+    return print_graph("kernel", NodeList(&kernel, 1));
+  }
+  std::string compile(std::string_view source) override { return std::string(source); }
+  std::string compiler_key() const override { return name_; }
+  std::unique_ptr<Program> load(std::string_view) override {
+    class Met final : public Program {
+     public:
+      explicit Met(Meeting& place) : place_(place) {}
+      void run(std::span<const Argument>, std::span<const std::int64_t>) override {
+        place_.arrive();
+      }
+
+     private:
+      Meeting& place_;
+    };
+    return std::make_unique<Met>(*this);
+  }
+
+  void arrive() {
+    std::unique_lock lock(mutex_);
+    ++inside_;
+    has_met = has_met || inside_ == 2;
+    changed_.notify_all();
+    changed_.wait_for(lock, patience, [&] { return has_met; });
+    --inside_;
+  }
+  std::chrono::milliseconds patience{20'000};
+  bool has_met = false;
+
+ private:
+  std::string name_;
+  HostMemory memory_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int inside_ = 0;
+};
+
+// A new one each time.
+Meeting& new_meeting() {
+  static int count = 0;
+  const std::string name = "MEETING" + std::to_string(count++);
+  add_device(name, "where the threads of a test meet",
+             [name](int) { return std::make_unique<Meeting>(name); });
+  return dynamic_cast<Meeting&>(find_device(name));
+}
+
+TEST(ConcurrentKernels, OneProgramServesTwoThreadsAtOnce) {
+  Meeting& place = new_meeting();
+  in_threads(
+      2, [&](int) { (Tensor::empty({4}, {.device = std::string(place.name())}) + 1).realize(); });
+  EXPECT_TRUE(place.has_met);
+}
+
+TEST(ConcurrentKernels, OneJitServesTwoThreadsAtOnce) {
+  Meeting& place = new_meeting();
+  auto add_one = jit([](const Tensor& x) { return x + 1; });
+  const auto call = [&] { add_one(Tensor::empty({4}, {.device = std::string(place.name())})); };
+  place.patience = std::chrono::milliseconds(100);
+  call();
+  call();
+  // The second of two waits once for the first, if it comes meanwhile.
+  for (int tries = 0; tries < 100 && !place.has_met; ++tries) in_threads(2, [&](int) { call(); });
+  EXPECT_TRUE(place.has_met);
+}
+
+// Each call has what it computes on the way, and its results, for itself.
+TEST(ConcurrentJit, CallsThatMeetGiveWhatTheyWouldAlone) {
+  auto sums = jit([](const Tensor& x) { return row_sums(x.matmul(x).contiguous(), 2); });
+  const auto given = [](int thread) { return Tensor::full({size, size}, thread + 1.0f).realize(); };
+  in_threads(threads, [&](int thread) {
+    const Context context{{"WEFT_THREADS", 2}};
+    const Tensor x = given(thread);
+    for (std::int64_t round = 0; round < 5 * rounds; ++round) {
+      const float product = static_cast<float>(size) * (thread + 1.0f) * (thread + 1.0f);
+      for (const float sum : sums(x).to_vector<float>())
+        ASSERT_EQ(sum, static_cast<float>(size) * (2 * product + 1)) << "thread " << thread;
+    }
+  });
+}
+
+// What they assign to is the same for all, so that they wait for each other.
+TEST(ConcurrentJit, CallsThatAssignAreCounted) {
+  Tensor count = Tensor::zeros({64}).contiguous().realize();
+  auto add = jit([&](const Tensor& x) { count.assign(count + x); });
+  const Tensor one = Tensor::ones({64}).contiguous().realize();
+  in_threads(threads, [&](int) {
+    for (std::int64_t round = 0; round < rounds; ++round) add(one);
+  });
+  for (const float found : count.to_vector<float>()) ASSERT_EQ(found, threads * rounds);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <weft/settings.h>
 #include <weft/weft.h>
 
 #include "../support/errors.h"
+#include "../support/threads.h"
 #include "onnx_file.h"
 
 namespace weft {
@@ -124,6 +126,34 @@ TEST(OnnxRun, LaterCallsSeeTheirOwnInputs) {
               (Floats{c, std::max(0.F, 1 - c)}));
     EXPECT_EQ(run(model, Tensor({{c, 1.F}, {-1.F, c}})).shape(), (Sizes{2, 2}));
   }
+}
+
+// Rows of ones and of twos, of several lengths, by a matrix of ones: calls that meet, of one form and of others.
+TEST(OnnxRun, SeveralThreadsCallOneModel) {
+  Graph graph = graph_of({node("MatMul", {"x", "w"}, {"a"}), node("MatMul", {"a", "w"}, {"b"}),
+                          node("Add", {"b", "x"}, {"y"})},
+                         {-1, 48}, {-1, 48});
+  graph.initialisers = {tensor("w", {48, 48}, Floats(48 * 48, 1))};
+  const Model model = load(graph);
+  in_threads(4, [&](int thread) {
+    const Context context{{"WEFT_THREADS", 1}};
+    const float value = static_cast<float>(thread % 2 + 1);
+    const Tensor x = Tensor::full({thread / 2 + 64, 48}, value).contiguous().realize();
+    for (int round = 0; round < 60; ++round)
+      for (const float found : run(model, x).to_vector<float>())
+        ASSERT_EQ(found, value * (48 * 48 + 1)) << "thread " << thread << ", round " << round;
+  });
+}
+
+// What the model has captured for itself is part of what is captured around it.
+TEST(OnnxRun, FunctionsCaptureTheCallsOfAModel) {
+  const Model model = load(graph_of({node("Mul", {"x", "x"}, {"y"})}, {2}, {2}));
+  const auto given = [](int call) { return Tensor({static_cast<float>(call), 1.F}).realize(); };
+  for (int call = 0; call < 3; ++call) run(model, given(call)).realize();
+  auto twice = jit([&](const Tensor& x) { return run(model, x) * 2; });
+  for (int call = 0; call < 5; ++call)
+    EXPECT_EQ(twice(given(call)).to_vector<float>(),
+              (Floats{2.F * static_cast<float>(call * call), 2}));
 }
 
 // How long the output is depends on values: no call can be replayed.

@@ -85,12 +85,15 @@ class CpuProgram final : public Program {
       : object_(code), entry_(entry_of(object_)), threads_(threads_of(object_)) {}
 
   void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
-    pointers_.clear();
+    thread_local std::vector<void*> pointers;  // kept for the next run
+    pointers.clear();
     for (const Argument& argument : arguments)
-      pointers_.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
+      pointers.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
+    // Threads of the pool have vectors of their own.
+    void* const* const arguments_of_kernel = pointers.data();
     const StandardFloats floats;
     parallel(threads_, [&](std::int64_t thread) WEFT_CALLS_COMPILED_CODE {
-      entry_(pointers_.data(), values.data(), thread);
+      entry_(arguments_of_kernel, values.data(), thread);
     });
   }
 
@@ -98,7 +101,6 @@ class CpuProgram final : public Program {
   ElfObject object_;
   Entry entry_;
   std::int64_t threads_;
-  std::vector<void*> pointers_;  // of one run at a time; kept for the next
 };
 
 using ChooseCompiler = const Compiler& (*)(const Processor&);  // each time: settings may change

@@ -63,7 +63,9 @@ bool is_symbolic(const Shape& shape) {
 
 void witness_all() {
   witnesses().clear();
-  for (const auto& storage : Storage::alive())
+  std::vector<std::shared_ptr<Storage>> all;
+  Storage::for_each_alive([&](const auto& storage) { all.push_back(storage); });
+  for (const auto& storage : all)
     witness([storage] { return Tensor::from({storage->version(), storage->device(), false}); });
 }
 

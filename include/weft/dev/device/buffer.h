@@ -81,7 +81,7 @@ class Buffer {
 
   Device& device_;
   std::size_t bytes_;
-  void* memory_ = nullptr;
+  std::atomic<void*> memory_ = nullptr;
   std::size_t offset_ = 0;  // in the memory
   bool foreign_ = false;    // the memory is not the device's
   bool lasting_ = false;

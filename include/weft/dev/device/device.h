@@ -41,7 +41,7 @@ struct Argument {
   std::size_t offset, bytes;
 };
 
-// A kernel that is loaded: may be run from any thread, by one at a time.
+// A kernel that is loaded: any threads may run it, several at once.
 class Program {
  public:
   virtual ~Program() = default;

@@ -53,8 +53,13 @@ class CallList {
   // one block from now on; and so are `held`, which are remade, and stay until the next run makes them again:
   // before that their memory is for others.
   void settle(const std::vector<Place>& held = {});
+  // The same calls, once settled, with blocks of their own: the two may run at the same time. Nothing must be held.
+  CallList another() const;
   std::size_t own_bytes() const { return own_bytes_; }      // of those blocks
   std::size_t least_bytes() const { return least_bytes_; }  // that are needed of them at one time
+
+  // Whether a kernel keeps what it makes of memory that is no constant.
+  bool keeps_what_changes() const;
 
   std::size_t size() const { return calls_.size(); }
   bool has_variable(std::uint64_t variable) const { return variables_.contains(variable); }
@@ -113,6 +118,11 @@ class CallList {
   struct Use {
     std::size_t call, value;
   };
+  struct OwnBlock {
+    std::shared_ptr<Buffer> memory;
+    std::vector<Place> places;
+    std::vector<std::size_t> offsets;  // of these in it
+  };
 
   Place place_for(const std::shared_ptr<Buffer>& memory, bool is_made);
   void note(Place place, bool reads, bool writes);
@@ -127,7 +137,7 @@ class CallList {
   std::vector<Memory> places_;
   std::unordered_map<const Buffer*, Place> place_of_;
   std::unordered_map<std::uint64_t, std::vector<Use>> variables_;
-  std::vector<std::shared_ptr<Buffer>> blocks_;
+  std::vector<OwnBlock> blocks_;
   std::size_t own_bytes_ = 0, least_bytes_ = 0;
 };
 
