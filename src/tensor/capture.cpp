@@ -27,9 +27,11 @@ void Capture::note(const std::shared_ptr<Storage>& storage) {
     storages.push_back({storage, storage->changes(), storage->is_owned()});
 }
 
+bool Capture::is_new(const Storage& storage) const { return storage.number() >= first_; }
+
 void Capture::keep_before_change(Storage& storage) {
-  if (before_ == nullptr || storage.number() >= first_ || before_->contains(storage.number()))
-    return;
+  if (is_new(storage)) changed_.insert(storage.number());
+  if (before_ == nullptr || is_new(storage) || before_->contains(storage.number())) return;
   if (are_several(storage.device().get()))
     user_error("the function assigns to a tensor that lies on several devices");
   const Elements held =
@@ -52,7 +54,7 @@ void Capture::own_assigned() const {
   for (const auto& [storage, changes, was_owned] : storages)
     if (storage->changes() > changes) assigned.push_back(storage);
   Storage::for_each_alive([&](const auto& storage) {
-    if (storage->number() >= first_ && storage->changes() > 0) assigned.push_back(storage);
+    if (changed_.contains(storage->number())) assigned.push_back(storage);
   });
   std::vector<Operand> versions;
   for (const auto& storage : assigned) {

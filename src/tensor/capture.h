@@ -38,6 +38,7 @@ class Capture {
   void note(const std::shared_ptr<Storage>& storage);
   void note(const Drawing& drawing) { drawings.push_back(drawing); }
   void keep_before_change(Storage& storage);
+  bool is_new(const Storage& storage) const;  // whether it was not there before
   // What the program reads now would be as old in every later call.
   static void refuse_reading();
 
@@ -59,6 +60,7 @@ class Capture {
   ValuesBefore* const before_;
   const std::uint64_t first_;  // number of a storage that was not there
   std::unordered_set<const Storage*> known_;
+  std::unordered_set<std::uint64_t> changed_;  // numbers of what was not there, and is assigned to
 };
 
 }  // namespace weft

@@ -237,7 +237,12 @@ void Storage::overwrite(UOp version) noexcept {
 }
 
 void Storage::keep_before_change() {
-  if (Capture* capture = Capture::current()) capture->keep_before_change(*this);
+  Capture* const capture = Capture::current();
+  if (capture == nullptr) return;
+  capture->keep_before_change(*this);
+  // Values that a captured function makes are there anew in each call: what is written is a copy of them.
+  const std::lock_guard lock(mutex_);
+  if (capture->is_new(*this) && changes_ == 0) owned_ = false;
 }
 
 void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,

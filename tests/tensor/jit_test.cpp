@@ -395,5 +395,27 @@ TEST(Jit, ReplaysCopiesBetweenDevices) {
     EXPECT_EQ(values(f(filled(static_cast<float>(i))))[2], static_cast<float>(6 * i + 2));
 }
 
+// What the function writes to is a copy of the values that it has in its text.
+TEST(Jit, ValuesInTheFunctionAreThereAnewInEachCall) {
+  auto first = jit([](const Tensor& x) {
+    Tensor t({1.f, 2.f, 3.f});
+    t.set({0}, x.sum());
+    return t * 2;
+  });
+  auto somewhere = jit([](const Tensor& place) {
+    Tensor t({1.f, 2.f, 3.f});
+    t.set({place}, 9.f);
+    return t.contiguous();
+  });
+  for (int call = 0; call < 6; ++call) {
+    const auto number = static_cast<float>(call);
+    EXPECT_EQ(first(Tensor({number, 1.f})).to_vector<float>(),
+              (std::vector<float>{2 * number + 2, 4, 6}));
+    std::vector<float> expected{1, 2, 3};
+    expected[static_cast<std::size_t>(call % 3)] = 9;
+    EXPECT_EQ(somewhere(Tensor({call % 3})).to_vector<float>(), expected);
+  }
+}
+
 }  // namespace
 }  // namespace weft
