@@ -132,6 +132,16 @@ CallList CallList::another() const {
   return other;
 }
 
+std::vector<CallList::Place> CallList::written_outside_of_blocks() const {
+  std::vector<bool> is_inside(places_.size());
+  for (const OwnBlock& block : blocks_)
+    for (const Place place : block.places) is_inside[place] = true;
+  std::vector<Place> outside;
+  for (Place place = 0; place < places_.size(); ++place)
+    if (places_[place].is_written && !is_inside[place]) outside.push_back(place);
+  return outside;
+}
+
 void CallList::set_arguments(std::size_t number) {
   Call& call = calls_[number];
   if (call.is_once)

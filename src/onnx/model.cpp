@@ -223,7 +223,7 @@ Values Model::State::run(const Inputs& given, std::unique_lock<std::mutex>& lock
   const auto calls = forms.insert(form, std::make_shared<Calls>());
   if (!calls->is_captured || setting_int("JIT") == 0) return run_plainly(given);
   try {
-    if (auto values = replayed(given, calls->first, lock)) return *std::move(values);
+    if (auto values = replayed(given, *calls, lock)) return *std::move(values);
     if (auto values = run_captured(given, *calls)) return *std::move(values);
     return run_plainly(given);
   } catch (const Error&) {  // values may be asked for below operators, which no capture can give

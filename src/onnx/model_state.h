@@ -73,7 +73,7 @@ struct Model::State {
     user_error(fmt::format("input '{}': {}", port.name, why));
   }
   Values run(const Inputs& given, std::unique_lock<std::mutex>& lock);
-  std::optional<Values> replayed(const Inputs& given, std::shared_ptr<Trace> trace,
+  std::optional<Values> replayed(const Inputs& given, const Calls& calls,
                                  std::unique_lock<std::mutex>& lock);
   Values graph_of(const Inputs& given);
   Tensor output_of(std::size_t output, const Value& value) const;

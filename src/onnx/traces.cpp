@@ -91,8 +91,9 @@ std::vector<Tensor> Model::State::run_trace(const Inputs& given, Trace& trace, R
 }
 
 // Calls that go along one trace to their outputs need nothing else of the model: from there on it is others' turn.
-std::optional<Values> Model::State::replayed(const Inputs& given, std::shared_ptr<Trace> trace,
+std::optional<Values> Model::State::replayed(const Inputs& given, const Calls& calls,
                                              std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<Trace> trace = calls.first;  // another may stand there once others run
   if (trace->end != Trace::End::Outputs) return std::nullopt;
   std::optional<JitResults> results;
   lock.unlock();
@@ -102,15 +103,17 @@ std::optional<Values> Model::State::replayed(const Inputs& given, std::shared_pt
     lock.lock();
     throw;
   }
-  const auto* ending = results ? static_cast<const Ending*>(results->form.get()) : nullptr;
-  if (ending == nullptr || ending->end != Trace::End::Outputs) {
-    lock.lock();
-    return std::nullopt;
+  if (results && results->form != nullptr) {
+    const auto& [end, types] = *static_cast<const Ending*>(results->form.get());
+    if (end == Trace::End::Outputs) {
+      Values values;
+      for (std::size_t i = 0; i < types.size(); ++i)
+        values.emplace_back(results->tensors[i], types[i]);
+      return values;
+    }
   }
-  Values values;
-  for (std::size_t i = 0; i < ending->types.size(); ++i)
-    values.emplace_back(results->tensors[i], ending->types[i]);
-  return values;
+  lock.lock();
+  return std::nullopt;
 }
 
 // Returns nothing if this call is not to be captured.

@@ -8,6 +8,7 @@
 #include <weft/jit.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -92,10 +93,15 @@ class Replay::Captured {
     form_ = std::move(returned.form);
     find_results(std::move(returned.tensors));
     settle();
+    is_pure_ = finds_pure();
   }
   // The same kernels on other memory of their own.
   std::unique_ptr<Captured> another() const {
     std::unique_ptr<Captured> other(new Captured(*this, list_.another()));
+    for (const Place place : list_.written_outside_of_blocks()) {
+      const Buffer& memory = *list_.memory(place);
+      other->list_.put(place, std::make_shared<Buffer>(memory.device(), memory.bytes()));
+    }
     for (Result& result : other->results_)
       for (Result::Part& part : result.parts) {
         part.memory.clear();
@@ -115,18 +121,22 @@ class Replay::Captured {
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
 
-  // Whether calls leave nothing behind but their results, so that several may run at the same time.
-  bool is_pure() const {
-    return drawings_.empty() && !list_.keeps_what_changes() &&
-           std::ranges::none_of(known_, &Known::is_written);
+  // Whether something that it reads was assigned to since it looked.
+  bool is_stale() const {
+    return std::ranges::any_of(
+        known_, [](const Known& known) { return known.storage->changes() != known.changes; });
   }
+  // Finds again what was assigned to, while nothing runs that reads it. Who is not pure does so in each call.
+  void refresh();
+  // Whether calls leave nothing behind but their results, so that several may run at the same time.
+  bool is_pure() const { return is_pure_; }
 
   JitResults call(const JitArguments& arguments) {
     forms_.want(arguments);
     for (std::size_t i = 0; i < arguments_.size(); ++i)
       if (const auto& place = arguments_[i]) list_.put(*place, argument(arguments.tensors[i]));
     bind(arguments.sizes);
-    refresh();
+    if (!is_pure_) refresh();
     for (Result& result : results_)
       for (Result::Part& part : result.parts) list_.put(part.place, free_memory(part));
     for (const Drawing& drawing : drawings_) draw_again(drawing);
@@ -176,7 +186,8 @@ class Replay::Captured {
         arguments_(of.arguments_),
         known_(of.known_),
         results_(of.results_),
-        form_(of.form_) {}
+        form_(of.form_),
+        is_pure_(of.is_pure_) {}
 
   static const std::shared_ptr<Storage>& storage_behind(const Tensor& tensor) {
     return tensor.state_->storage;
@@ -203,7 +214,12 @@ class Replay::Captured {
   Result result_of(Tensor&& tensor) const;
   std::shared_ptr<Buffer> argument(const NamedTensor& given) const;
   void bind(const std::vector<UOp>& sizes);
-  void refresh();
+  bool finds_pure() const {
+    const auto is_remade = [&](Place place) { return list_.is_remade(place); };
+    return drawings_.empty() && !list_.keeps_what_changes() &&
+           std::ranges::none_of(known_, &Known::is_written) &&
+           std::ranges::all_of(list_.written_outside_of_blocks(), is_remade);
+  }
   void find_again(Known& known);
   void tell_of_overwriting() const;
   std::shared_ptr<Buffer> free_memory(Result::Part& part) const;
@@ -216,6 +232,7 @@ class Replay::Captured {
   std::vector<Result> results_;
   std::vector<Drawing> drawings_;
   std::shared_ptr<const void> form_;  // that the results stand in
+  bool is_pure_ = false;
 };
 
 // Each argument is a tensor of its own, over the memory of the one that is given.
@@ -418,6 +435,7 @@ void Replay::Captured::refresh() {
       if (place) overwritten.push_back(list_.memory(*place));
   }
   if (!overwritten.empty()) Batch::before_overwriting(overwritten, followers).run();
+  is_pure_ = is_pure_ && finds_pure();  // it may keep something of a constant that changes now
 }
 
 void Replay::Captured::find_again(Known& known) {
@@ -445,6 +463,7 @@ std::shared_ptr<Buffer> Replay::Captured::free_memory(Result::Part& part) const 
   const std::shared_ptr<Buffer>& last = list_.memory(part.place);
   for (const auto& memory : part.memory)
     if (memory.use_count() == (memory == last ? 2 : 1)) {
+      std::atomic_thread_fence(std::memory_order_acquire);  // after what others read of it
       memory->count_overwriting();
       return memory;
     }
@@ -462,29 +481,44 @@ struct Replay::State {
   std::condition_variable returned;
   std::vector<std::unique_ptr<Captured>> idle;
   std::size_t running = 0, waiting = 0;  // calls
-  bool is_pure = true;
+  bool is_pure = true, is_resetting = false;
   JitReport report;
 
   std::unique_ptr<Captured> taken();
+  void refresh_all();
   void give_back(std::unique_ptr<Captured> captured);
 };
 
 std::unique_ptr<Replay::Captured> Replay::State::taken() {
   std::unique_lock lock(mutex);
   ++waiting;
-  returned.wait(lock, [&] { return !idle.empty() || running == 0; });
+  returned.wait(lock, [&] {
+    const bool may_run = !idle.empty() && !(is_pure && idle.back()->is_stale());
+    return !is_resetting && (running == 0 || may_run);
+  });
   --waiting;
   if (idle.empty()) return nullptr;
+  if (is_pure && running == 0) refresh_all();
   auto captured = std::move(idle.back());
   idle.pop_back();
   ++running;
   return captured;
 }
 
+// What was assigned to since the last calls is computed while none runs, and then all know it. There can be only one of what
+// is no longer pure.
+void Replay::State::refresh_all() {
+  for (const auto& captured : idle)
+    if (captured->is_stale()) captured->refresh();
+  is_pure = std::ranges::all_of(idle, &Captured::is_pure);
+  if (!is_pure) idle.erase(idle.begin(), idle.end() - 1);
+}
+
 // There are too few where somebody waits, and another is made, unless there can be only one.
 void Replay::State::give_back(std::unique_ptr<Captured> captured) {
   const std::lock_guard lock(mutex);
-  if (is_pure && waiting > 0 && idle.empty()) try {
+  if (is_pure && waiting > 0 && idle.empty() && !captured->is_stale()) try {
+      idle.reserve(running + 1);
       idle.push_back(captured->another());
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // There is no memory for it: they wait for this one.
@@ -573,7 +607,10 @@ JitReport Replay::report() const {
 void Replay::reset() {
   const std::lock_guard capturing(state_->capturing);
   std::unique_lock lock(state_->mutex);
+  state_->is_resetting = true;  // no new call begins meanwhile
   state_->returned.wait(lock, [&] { return state_->running == 0; });
+  state_->is_resetting = false;
+  state_->returned.notify_all();
   state_->idle.clear();
   state_->is_pure = true;
   state_->report = {};

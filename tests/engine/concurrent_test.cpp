@@ -171,6 +171,38 @@ TEST(ConcurrentJit, CallsThatMeetGiveWhatTheyWouldAlone) {
   });
 }
 
+// Places that a function computes are noted with what is read there, so that they are in no block.
+TEST(ConcurrentJit, WhatIsComputedOnTheWayIsNotShared) {
+  const Tensor table = Tensor::arange(64).cast(dtypes::f32).contiguous().realize();
+  auto largest = jit([&](const Tensor& x) {
+    const Tensor at = x.argmax(-1).realize(), found = table[at].realize();
+    return found * 2;
+  });
+  in_threads(threads, [&](int thread) {
+    const Context context{{"WEFT_THREADS", 1}};
+    const Tensor row = Tensor::arange(64) == 7 * thread;
+    const Tensor x = row.cast(dtypes::f32).expand({100, 64}).contiguous().realize();
+    for (std::int64_t round = 0; round < 20 * rounds; ++round)
+      for (const float found : largest(x).to_vector<float>()) ASSERT_EQ(found, 14.0f * thread);
+  });
+}
+
+// What is assigned to between calls is computed once, whoever comes first.
+TEST(ConcurrentJit, CallsThatMeetSeeWhatWasAssigned) {
+  Tensor weight = Tensor::zeros({64}).contiguous().realize();
+  auto add = jit([&](const Tensor& x) { return (x + weight).contiguous() * 2; });
+  const Tensor zero = Tensor::zeros({64}).contiguous().realize();
+  for (int i = 0; i < 3; ++i) add(zero);
+  for (std::int64_t round = 1; round <= 3 * rounds; ++round) {
+    weight += 1;
+    in_threads(threads, [&](int) {
+      for (int call = 0; call < 3; ++call)
+        for (const float found : add(zero).to_vector<float>())
+          ASSERT_EQ(found, static_cast<float>(2 * round));
+    });
+  }
+}
+
 // What they assign to is the same for all, so that they wait for each other.
 TEST(ConcurrentJit, CallsThatAssignAreCounted) {
   Tensor count = Tensor::zeros({64}).contiguous().realize();

@@ -11,6 +11,7 @@
 #include <weft/settings.h>
 
 #include "../support/errors.h"
+#include "tensor_test.h"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <span>
 
@@ -54,7 +55,6 @@ struct MovableValue {
   std::vector<const Node*> around;
   NodeList own = {};
   bool has_sum = true;
-  double flops = 0;
 };
 
 bool is_written(const Node* node) {
@@ -113,10 +113,13 @@ std::vector<MovableValue> movable_values(const UOp& kernel) {
   std::vector<MovableValue> values = stages_of(kernel);
   std::ranges::move(products_of(kernel), std::back_inserter(values));
   const double all = flops_of(kernel.node());
-  for (MovableValue& value : values) value.flops = flops_of(value.node);
-  std::ranges::stable_sort(values, {}, [&](const MovableValue& value) {
-    return std::max(value.flops, all - value.flops);
-  });
+  std::multimap<double, MovableValue> by_larger_part;
+  for (MovableValue& value : values) {
+    const double flops = flops_of(value.node);
+    by_larger_part.emplace(std::max(flops, all - flops), std::move(value));
+  }
+  values.clear();
+  for (auto& [flops, value] : by_larger_part) values.push_back(std::move(value));
   return values;
 }
 

@@ -53,8 +53,10 @@ class CallList {
   // one block from now on; and so are `held`, which are remade, and stay until the next run makes them again:
   // before that their memory is for others.
   void settle(const std::vector<Place>& held = {});
-  // The same calls, once settled, with blocks of their own: the two may run at the same time. Nothing must be held.
+  // The same calls, once settled, with blocks of their own: the two may run at the same time where what is written in none of
+  // them gets other memory too. Nothing must be held.
   CallList another() const;
+  std::vector<Place> written_outside_of_blocks() const;
   std::size_t own_bytes() const { return own_bytes_; }      // of those blocks
   std::size_t least_bytes() const { return least_bytes_; }  // that are needed of them at one time
 
