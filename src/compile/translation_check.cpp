@@ -116,13 +116,12 @@ double precision(DType scalar) {
   return std::sqrt(double_from_bits(one + 1, scalar) - 1);
 }
 
-// Floats beside the largest of the output, or 1 as the inputs are: sums may be reassociated, and cancel.
-bool are_close(Bits a, Bits b, DType scalar, double scale) {
+bool are_close(Bits a, Bits b, DType scalar, double error) {
   if (a == b || !scalar.is_float()) return a == b;
   const double x = double_from_bits(a, scalar), y = double_from_bits(b, scalar);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
   if (std::isinf(x) || std::isinf(y)) return x == y;
-  return std::abs(x - y) <= precision(scalar) * std::max(scale, 1.0);
+  return std::abs(x - y) <= error;
 }
 
 std::string text(Bits bits, DType scalar) {
@@ -141,27 +140,30 @@ bool is_discontinuous(const Node* node) {
          has(node->op(), OpFlag::Compare) || (node->op() == Op::Cast && !node->dtype().is_float());
 }
 
-// Whether a rounding error of an op that is only bounded, or of a sum in another order, stays one. Sums of narrow floats
-// are not even that: passes add them in f32.
-bool is_comparable(const Node* kernel) {
+// The precision of the narrowest floats that the kernel rounds (0: none), where a rounding error of an op that is only
+// bounded, or of a sum in another order, stays one. Sums of narrow floats are not even that: passes add them in f32.
+std::optional<double> comparable_precision(const Node* kernel) {
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   constexpr OpSet fast{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Recip};
   const bool is_fast = setting_int("FASTMATH") != 0;
   const std::vector<const Node*> nodes = toposort(kernel);
   NodeMap<bool> rounded;
+  double narrowest = 0;
   for (int round = 0; round < 2; ++round)  // the second with what was stored to be loaded elsewhere
     for (const Node* node : nodes) {
-      if (is_float_sum(node) && node->dtype().scalar().bits() < 32) return false;
+      if (is_float_sum(node) && node->dtype().scalar().bits() < 32) return {};
       const bool has_rounded_operand = std::ranges::any_of(
           node->src(), [&](const Node* source) { return rounded.contains(source); });
-      if (has_rounded_operand && is_discontinuous(node)) return false;
+      if (has_rounded_operand && is_discontinuous(node)) return {};
       const bool rounds = bounded.contains(node->op()) || is_float_sum(node) ||
                           (is_fast && node->dtype().is_float() && fast.contains(node->op()));
+      if (rounds && node->dtype().is_float())
+        narrowest = std::max(narrowest, precision(node->dtype().scalar()));
       if (has_rounded_operand || rounds) rounded.set(node, true);
       if (node->op() == Op::Store && rounded.contains(node->src(1)))
         rounded.set(storage_of(node->src(0)->src(0)), true);
     }
-  return true;
+  return narrowest;
 }
 
 bool runs_all(const std::vector<UOp>& roots) {
@@ -173,7 +175,9 @@ bool runs_all(const std::vector<UOp>& roots) {
 
 TranslationCheck::TranslationCheck(const std::vector<UOp>& roots) {
   for (const UOp& root : roots) {
-    if (!is_comparable(root.node())) return;
+    const auto rounded = comparable_precision(root.node());
+    if (!rounded) return;
+    precision_ = std::max(precision_, *rounded);
     has_float_sums_ |= std::ranges::any_of(toposort(root.node()), is_float_sum);
     const Signature signature = signature_of(root.node());
     for (const Node* param : signature.params)
@@ -280,16 +284,22 @@ bool TranslationCheck::compare(std::string_view pass, const std::vector<UOp>& ro
     if (now.dtype != memory.dtype || now.bytes.size() != memory.bytes.size())
       report(pass, roots[0], kind, fmt::format("argument {} has another size or dtype", slot));
     const DType scalar = memory.dtype.scalar();
-    const double scale = scalar.is_float() ? largest(memory.bytes, scalar) : 0;
+    const double error = scalar.is_float() ? error_of(memory.bytes, scalar) : 0;
     for (std::size_t at = 0; at < memory.bytes.size(); at += scalar.bytes()) {
       const Bits is = read(now.bytes, at, scalar), was = read(memory.bytes, at, scalar);
-      if (!are_close(is, was, scalar, scale))
+      if (!are_close(is, was, scalar, error))
         report(pass, roots[0], kind,
                fmt::format("element {} of argument {} is {}, and was {}", at / scalar.bytes(), slot,
                            text(is, scalar), text(was, scalar)));
     }
   }
   return true;
+}
+
+// Beside the largest of the output, or 1 as the inputs are: sums may be reassociated, and cancel. An f64 that was an f32
+// on the way is no better than that.
+double TranslationCheck::error_of(const std::vector<std::byte>& output, DType scalar) const {
+  return std::max(precision(scalar), precision_) * std::max(largest(output, scalar), 1.0);
 }
 
 void TranslationCheck::add_unchecked(std::string_view pass) {

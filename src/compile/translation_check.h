@@ -39,12 +39,14 @@ class TranslationCheck {
   // False where it took too long.
   bool compare(std::string_view pass, const std::vector<UOp>& roots, std::size_t kind,
                const Memories& before) const;
+  double error_of(const std::vector<std::byte>& output, DType scalar) const;
   void add_unchecked(std::string_view pass);
   [[noreturn]] void report(std::string_view pass, const UOp& kernel, std::size_t kind,
                            const std::string& difference) const;
 
   bool has_float_sums_ = false;
-  std::vector<std::int32_t> slots_;       // that the kernels have before all passes,
+  double precision_ = 0;                  // of the narrowest floats that the kernels round,
+  std::vector<std::int32_t> slots_;       // the slots that they have before all passes,
   std::vector<std::uint64_t> variables_;  // and the ids of what they are called with
   // Of the kernels as they are called, and of one iteration of the loop around them (strip_loop).
   std::optional<std::vector<Outcome>> whole_, iteration_;

@@ -19,6 +19,7 @@ class Checker {
         return std::ranges::equal(node->src(0)->dims(), node->dims(), [&](auto from, auto to) {
           return from->is_const_int(1) || is_same(from, to);
         });
+      case Op::Shrink: return stays_inside(node);
       case Op::Call: return takes_its_arguments(node);
       case Op::Index: return are_alike(node->src().subspan(1));
       case Op::Store: return are_alike(node->src());
@@ -38,6 +39,15 @@ class Checker {
   bool have_one_shape(const Node* a, const Node* b) {
     return std::ranges::equal(a->dims(), b->dims(),
                               [&](auto own, auto other) { return is_same(own, other); });
+  }
+
+  // Where a slice begins and how long it is may be lengths that do not know of each other.
+  bool stays_inside(const Node* shrink) {
+    const NodeList start = shrink->src(1)->src(), sizes = shrink->src(2)->src(),
+                   from = shrink->src(0)->dims();
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (simplified(UOp(start[i]) + UOp(sizes[i]) - UOp(from[i]))->bounds().hi > 0) return false;
+    return true;
   }
 
   static UOp product(const Node* tensor) {

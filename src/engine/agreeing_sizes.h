@@ -7,7 +7,8 @@
 
 namespace weft {
 
-// Sizes that an op wants to be equal are one expression once they are simplified, and a RESHAPE keeps the number of elements.
+// Sizes that an op wants to be equal are one expression once they are simplified, a RESHAPE keeps the number of elements,
+// and a SHRINK stays inside of what it is of.
 bool sizes_agree(const std::vector<UOp>& roots);
 
 }  // namespace weft

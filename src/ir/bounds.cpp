@@ -196,6 +196,9 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
       return arg.lo <= arg.hi ? Interval{arg.lo, arg.hi} : all;
     }
     case Op::Range:
+      // Not 0 alone where the loop may not run: nothing that is computed in it may leave it.
+      if (src(0).lo <= 0 && src(0).hi == 1) return Interval{0, 1};
+      [[fallthrough]];
     case Op::Special: return Interval{0, std::max<Wide>(src(0).hi - 1, 0)};
     case Op::Neg: return Interval{-src(0).hi, -src(0).lo};
     case Op::Add: return Interval{src(0).lo + src(1).lo, src(0).hi + src(1).hi};

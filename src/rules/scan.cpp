@@ -159,6 +159,12 @@ std::optional<Scan> scan_of(const Node* reduce) {
   return all.empty() ? std::nullopt : std::optional(std::move(all[0]));
 }
 
+double terms_before(const Scan& scan) {
+  const Wide size = scan.range->src(0)->bounds().hi;
+  const Interval last = scan.last->bounds();
+  return static_cast<double>(std::clamp<Wide>(scan.rises ? last.lo : size - 1 - last.hi, 0, size));
+}
+
 UOp new_in_iteration(const Node* reduce, const Scan& scan) {
   const UOp added = substitute(scan.value, {{scan.range, scan.last}});
   return make(reduce->arg<ReduceArg>().op, {added, added});

@@ -125,6 +125,17 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   }
 }
 
+// The terms before a slice are added once for each row, before its loop.
+TEST(ExecutedWork, SlicesOfScansAddEachTermOnce) {
+  const Tensor x = input({8, 100});
+  const Slice slice{.start = 40, .stop = 90};
+  for (const Tensor& sums :
+       {x.cumsum(1), x.flip(1).cumsum(1).flip(1), x.T().contiguous().cumsum(0).T()}) {
+    const std::vector<ScheduleItem> items = sums[{Slice{}, slice}].schedule();
+    EXPECT_LE(executed_by(items.back().kernel, "none"), 8 * 100) << items.back().str();
+  }
+}
+
 // What a loop inside fills and sums is filled for all iterations of a batch with that loop, not for
 // all of them in each.
 TEST(ExecutedWork, BatchesFillInnerStagesOnce) {

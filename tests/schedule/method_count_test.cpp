@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <weft/weft.h>
 
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/scan.h>
+
 #include "../support/plan_for.h"
 
 namespace weft {
@@ -351,6 +354,28 @@ TEST(MethodCount, LongScansAreNotQuadratic) {
 TEST(MethodCount, ScansInSumsGetMemory) {
   const Tensor x = input({60, 8, 30}), w = input({30, 20}), t = input({1, 8, 20});
   EXPECT_EQ(planned_kernels({(x.matmul(w).cumsum(0) * t).sum(-1)}), 3U);
+}
+
+// Whether a kernel has a scan whose terms are sums.
+bool scans_a_sum(const std::vector<Tensor>& tensors) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Plan plan = plan_for(fixed_target(), tensors);
+  const InternerScope own(*plan.arena);
+  for (const Step& step : plan.steps)
+    for (const Node* node : toposort(step.kernel.node()))
+      if (const auto scan = scan_of(node))
+        for (const Node* inner : toposort(scan->value.node()))
+          if (inner->op() == Op::Reduce) return true;
+  return false;
+}
+
+// A loop that carries a scan goes element by element, and a product in it would too.
+TEST(MethodCount, ProductsInScansGetMemory) {
+  const Tensor x = input({549, 1170}), w = input({1170, 216});
+  const Tensor sums = x.matmul(w).cumsum(0)[{Slice{.start = 100, .stop = 326}}];
+  EXPECT_FALSE(scans_a_sum({sums.logsumexp(0)}));
+  EXPECT_FALSE(scans_a_sum({x.matmul(w).cumsum(1)}));
 }
 
 // As many as without the scan would be: one for each direction.

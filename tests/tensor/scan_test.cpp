@@ -91,7 +91,37 @@ TEST_P(Scanned, BesideOtherOps) {
   EXPECT_TRUE(holds((x > 0).cumsum(1)[{Slice{}, -1}], (x > 0).sum(1).to_vector<double>(), {21}));
 }
 
-// A loop over a part of a scan, or over what it lies in otherwise, does not carry it.
+// What lies before a slice is combined before its loop.
+TEST_P(Scanned, Slices) {
+  const std::vector<double> values = numbers(11 * 40);
+  const Tensor x = Tensor(values).reshape({11, 40}).realize();
+  const Tensor ones = Tensor::eye(40, {.dtype = dtypes::f64}).realize();
+  for (const int axis : {0, 1})
+    for (const bool is_backwards : {false, true})
+      for (const auto& [start, stop] : {std::pair{0, 4}, {3, 11}, {5, 8}, {10, 11}})
+        for (const Tensor& given : {x, x.matmul(ones)}) {
+          const Slice slice{.start = start, .stop = stop};
+          Tensor found =
+              is_backwards ? given.flip(axis).cumsum(axis).flip(axis) : given.cumsum(axis);
+          found = axis == 0 ? found[{slice}] : found[{Slice{}, slice}];
+          const Tensor all = Tensor(scanned(values, 11, 40, axis, is_backwards, std::plus<>()))
+                                 .reshape({11, 40})
+                                 .realize();
+          const Tensor expected = axis == 0 ? all[{slice}] : all[{Slice{}, slice}];
+          EXPECT_TRUE(holds(found * 2, (expected * 2).to_vector<double>(), expected.shape()))
+              << axis << is_backwards << start;
+        }
+  const Tensor largest = x.cummax(1).first[{Slice{}, Slice{.start = 17, .stop = 39}}];
+  const std::vector<double> expected =
+      scanned(values, 11, 40, 1, false, [](double a, double b) { return std::max(a, b); });
+  EXPECT_TRUE(holds(largest,
+                    Tensor(expected)
+                        .reshape({11, 40})[{Slice{}, Slice{.start = 17, .stop = 39}}]
+                        .to_vector<double>(),
+                    {11, 22}));
+}
+
+// A loop over what a scan lies in otherwise does not carry it.
 TEST_P(Scanned, SeenOtherwise) {
   const std::vector<double> values = numbers(12 * 20),
                             sums = scanned(values, 12, 20, 1, false, std::plus<>());

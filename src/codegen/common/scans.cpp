@@ -24,15 +24,24 @@ constexpr std::int64_t most_bytes = 64 << 10;
 struct Carried {
   const Node* reduce;
   Scan scan;
+  std::int64_t before = 0;  // terms before those of the loop
   const Node* loop = nullptr;
   const Node* lane = nullptr;
   bool follows_loop_order = true;  // the loop visits terms in the order of the scan
 };
 
-// Returns whether the shortest prefix has at most one term, so the loop misses none.
-bool starts_with_first_term(const Scan& scan) {
-  return scan.rises ? scan.last->bounds().lo <= 0
-                    : scan.last->bounds().hi >= scan.range->src(0)->bounds().hi - 1;
+// Returns how many terms come before the one that the iteration with the fewest adds, if that is known.
+std::optional<std::int64_t> terms_before(const Carried& carried) {
+  const Scan& scan = carried.scan;
+  Substitution first;
+  for (const Scan::Step& step : scan.steps)
+    first.emplace(step.range,
+                  carried.follows_loop_order ? const_int(0) : UOp(step.range->src(0)) - 1);
+  const UOp size(scan.range->src(0)), last = substitute(scan.last, first);
+  const UOp before = rewrite(scan.rises ? last : size - 1 - last, symbolic());
+  if (before->bounds().hi <= 0) return 0;
+  if (!before->is_const()) return std::nullopt;
+  return static_cast<std::int64_t>(std::min<Wide>(before->lo(), size->bounds().hi));
 }
 
 // Returns whether the node is inside the loop of another reduction. It would need an accumulator
@@ -45,7 +54,6 @@ bool is_in_a_reduction(const Node* end, const Node* node) {
 }
 
 std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan) {
-  if (!starts_with_first_term(scan)) return std::nullopt;
   Carried result{reduce, std::move(scan)};
   std::int64_t factor = 0, between = 0;
   for (const Scan::Step& step : result.scan.steps) {
@@ -64,6 +72,9 @@ std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan
   const std::int64_t iterations = result.lane != nullptr ? result.lane->src(0)->lo() : 1;
   if ((unit != 1 && unit != -1) || factor != unit * iterations) return std::nullopt;
   result.follows_loop_order = result.scan.rises == (unit > 0);
+  const auto before = terms_before(result);
+  if (!before) return std::nullopt;
+  result.before = *before;
   return result;
 }
 
@@ -140,7 +151,7 @@ class Carrier {
   }
 
  private:
-  // Returns the accumulators as initialised before the loop.
+  // Returns the accumulators with the terms before those of the loop.
   UOp begun() const {
     std::vector<UOp> first, around;
     for (const Node* range : inside_) first.push_back(range_like(range));
@@ -153,8 +164,23 @@ class Carrier {
       if (range != carried_.loop && range != carried_.lane &&
           std::ranges::find(inside_, range) == inside_.end())
         around.emplace_back(range);
-    const UOp cleared = store_at(place_in(with_list(Op::After, buffer, around), first), identity());
-    return make(Op::After, {buffer, with_list(Op::End, cleared, first)});
+    const UOp place = place_in(with_list(Op::After, buffer, around), first);
+    UOp value = terms_before();
+    for (std::size_t i = 0; i < first.size(); ++i)
+      value = with_range_replaced(with_fresh_loops(value, inside_[i]), inside_[i], first[i]);
+    const UOp begun = store_at(place, value);
+    return make(Op::After, {buffer, with_list(Op::End, begun, first)});
+  }
+
+  // Returns what the terms before those of the loop combine to.
+  UOp terms_before() const {
+    if (carried_.before == 0) return identity();
+    const Scan& scan = carried_.scan;
+    const UOp number = range_like(scan.range, const_int(carried_.before));
+    const UOp size(scan.range->src(0));
+    const UOp term =
+        value_at(scan.rises ? number : size - 1 - number, with_fresh_loops(scan.value, scan.range));
+    return make(Op::Reduce, {term, number}, {}, carried_.reduce->arg<ReduceArg>());
   }
 
   UOp identity() const { return identity_of(op_, dtype_); }
@@ -162,21 +188,22 @@ class Carrier {
   // Returns the terms that an iteration adds. Those of a vector lane include the terms of the lanes
   // before it.
   UOp added() const {
-    if (carried_.lane == nullptr) return value_at(carried_.scan.last);
+    const Scan& scan = carried_.scan;
+    if (carried_.lane == nullptr) return value_at(scan.last, scan.value);
     const UOp lane(carried_.lane), other = range_like(carried_.lane);
-    const UOp value = value_at(substitute(carried_.scan.last, {{carried_.lane, other}}));
+    const UOp value = value_at(substitute(scan.last, {{carried_.lane, other}}), scan.value);
     return make(Op::Reduce, {where(other < lane + 1, value, identity()), other}, {},
                 carried_.reduce->arg<ReduceArg>());
   }
 
-  // Returns the term for iteration `last` of the reduction, or the identity if there is none.
-  UOp value_at(const UOp& last) const {
+  // Returns the term that the body makes in iteration `last` of the reduction, or the identity if
+  // there is none.
+  UOp value_at(const UOp& last, const UOp& body) const {
     const UOp size(carried_.scan.range->src(0));
     UOp is_there = const_bool(true);
     if (last->bounds().lo < 0) is_there = is_there & (last >= 0);
     if (last->bounds().hi >= size->bounds().lo) is_there = is_there & (last < size);
-    const UOp value =
-        cast(with_range_replaced(carried_.scan.value, carried_.scan.range, last, is_there), dtype_);
+    const UOp value = cast(with_range_replaced(body, carried_.scan.range, last, is_there), dtype_);
     return is_there->is_const_int(1) ? value : where(is_there, value, identity());
   }
 

@@ -22,12 +22,13 @@ bool stays_inside(const Node* index, const Node* size) {
          index->src(0)->bounds().hi <= size->bounds().lo;
 }
 
-// Returns whether the index is the range or its reversal.
-bool is_range_or_reversal(const Node* index, const Node* range) {
+// Returns whether the index is a range or its reversal, which may begin elsewhere than at 0.
+bool is_slice(const Node* index) {
   for (const Node* node : toposort(index))
     if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
-  return index->ranges().size() == 1 && index->bounds() == range->bounds() &&
-         index->ranges()[0]->src(0) == range->src(0);
+  if (index->ranges().size() != 1) return false;
+  const Interval all = index->bounds();
+  return static_cast<double>(all.hi - all.lo + 1) == iterations(index->ranges()[0]);
 }
 
 // Returns whether the bound's loop is around a stage that has loops of its own. A scan would have
@@ -36,16 +37,26 @@ bool runs_others(const ComputeSite& site, const DimIndex& bound) {
   return site.outside && bound.depth <= *site.outside && site.nest.size() > *site.outside;
 }
 
-// Returns whether a loop of the site can carry the scan. A loop inside a reduction cannot. If the
-// scan does not rise, the loop must cover its whole range, because the scan starts at its end.
-bool carries(const ComputeSite& site, const CarriedScan& scan, const IterationDomain& body) {
-  if (std::ranges::any_of(site.nest, &Loop::reduces)) return false;
+// Returns how many terms of the scan each iteration adds where a loop of the site carries it: all
+// of them if none can. A loop inside a reduction cannot. Terms before those of a slice of the
+// dimension are added before its first iteration.
+double terms_of_iteration(const ComputeSite& site, const CarriedScan& scan,
+                          const IterationDomain& body) {
   const DimIndex& bound = site.dims[scan.own];
-  if (runs_others(site, bound)) return false;
-  const Node* range = body.loops[scan.own].node();
-  if (bound.loop == nullptr)
-    return bound.index != nullptr && is_range_or_reversal(bound.index, range);
-  return scan.rises || bound.loop->same()->iterations == iterations(range);
+  const bool is_inside = std::ranges::any_of(site.nest, &Loop::reduces);
+  if (is_inside || runs_others(site, bound)) return scan.iterations;
+  const double size = iterations(body.loops[scan.own].node());
+  if (bound.loop != nullptr) {
+    // Padding makes the loop longer than the dimension, and a scan from the end on would begin in it.
+    const double own = bound.loop->same()->iterations;
+    return scan.rises || own == size ? (scan.before + own) / own : scan.iterations;
+  }
+  if (bound.index == nullptr || !is_slice(bound.index)) return scan.iterations;
+  const Interval slice = bound.index->bounds();
+  const double skipped =
+      scan.rises ? static_cast<double>(slice.lo) : size - 1 - static_cast<double>(slice.hi);
+  const double own = iterations(bound.index->ranges()[0]);
+  return (scan.before + skipped + own) / own;
 }
 
 }  // namespace
@@ -76,8 +87,7 @@ double ComputeSite::operations(const IterationDomain& body, double Operations::*
   for (const Operations& operations : body.operations)
     total += operations.*of * trip_count(depth_of(operations.own)) /
              (decodes ? neighbours(operations.own) : 1);
-  for (const CarriedScan& scan : body.carried_scans)
-    if (!carries(*this, scan, body)) total *= scan.iterations;
+  for (const CarriedScan& scan : body.carried_scans) total *= terms_of_iteration(*this, scan, body);
   return total;
 }
 

@@ -95,8 +95,8 @@ class Reader {
         if (!scan || scan->steps.size() != 1 || !own_.contains(scan->steps[0].range)) continue;
         value = substitute(value, {{node, new_in_iteration(node, *scan)}});
         const Scan::Step& step = scan->steps[0];
-        body_.carried_scans.push_back(
-            {*own_.find(step.range), scan->rises == (step.factor > 0), iterations(scan->range)});
+        body_.carried_scans.push_back({*own_.find(step.range), scan->rises == (step.factor > 0),
+                                       iterations(scan->range), terms_before(*scan)});
         is_done = false;
         break;
       }

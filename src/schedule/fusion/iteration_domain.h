@@ -30,6 +30,7 @@ struct CarriedScan {
   std::size_t own;  // position of the domain's loop that carries it
   bool rises;
   double iterations;  // factor of the operations if no loop carries it
+  double before;      // terms that come before those of the loop
 };
 
 struct IterationDomain {

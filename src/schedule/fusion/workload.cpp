@@ -335,7 +335,9 @@ void Estimator::add_work(Workload& kernel, const IterationDomain& body,
   read_again(kernel, sum, std::min(place.outside.value_or(0), place.nest.size()));
   if (joins_another(body, place)) return;
   for (const ReadAccess& access : body.accesses) sum.sources.insert(access.index->src(0));
-  const bool is_inside = std::ranges::any_of(place.nest, &Loop::reduces);
+  const bool is_inside = std::ranges::any_of(place.nest, [&](const Loop* loop) {
+    return loop->reduces || is_among(loop, kernel.in_order);
+  });
   if (is_inside || place.is_scattered()) slow_down(kernel, sum, times_scalar);
   for (ReductionCost& other : kernel.sums) {
     if (are_same_loops(sum.place.nest, other.place.nest)) slow_down_pair(kernel, sum, other);
@@ -379,6 +381,10 @@ void Estimator::add_stage(Workload& kernel, std::size_t point, const ComputeSite
         are_same_loops(sum.place.outermost(depth), stage.outermost(depth)))
       read_again(kernel, sum, depth);
   add_work(kernel, body, stage);
+  for (const CarriedScan& scan : body.carried_scans)
+    if (const Loop* loop = stage.dims[scan.own].loop;
+        loop != nullptr && loop->same() == stage.nest.back()->same())
+      kernel.in_order.push_back(loop);
   kernel.size += body.size;
   kernel.scratch += stage.trip_count() / std::max(1.0, stage.trip_count(depth)) *
                     static_cast<double>(partition_.points[point].placeholder->dtype().bytes());
@@ -406,6 +412,7 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.scratch += other.scratch;
   kernel.size += other.size;
   kernel.scans.insert(kernel.scans.end(), other.scans.begin(), other.scans.end());
+  kernel.in_order.insert(kernel.in_order.end(), other.in_order.begin(), other.in_order.end());
   kernel.merged += other.merged;
   std::transform(other.follows.begin(), other.follows.end(), kernel.follows.begin(),
                  kernel.follows.begin(), std::logical_or{});

@@ -31,13 +31,14 @@ struct Workload {
   double critical_effort = 0;     // effort of the busiest worker
   std::vector<const Loop*> root;  // the loops of its outputs
   std::vector<ReductionCost> sums;
-  double flops_apart = 0;          // if every point had a kernel of its own
-  double scratch = 0;              // bytes
-  std::int64_t size = 0;           // nodes
-  std::vector<const Loop*> scans;  // the loops that carry them
-  int merged = 1;                  // kernels merged into it, including itself
-  std::vector<bool> follows;       // by assignment: whether the kernel runs after it
-  std::set<const Node*> waits;     // placeholders besides the inputs that must be computed before
+  double flops_apart = 0;             // if every point had a kernel of its own
+  double scratch = 0;                 // bytes
+  std::int64_t size = 0;              // nodes
+  std::vector<const Loop*> scans;     // the loops that carry them
+  std::vector<const Loop*> in_order;  // innermost loops of stages that carry scans
+  int merged = 1;                     // kernels merged into it, including itself
+  std::vector<bool> follows;          // by assignment: whether the kernel runs after it
+  std::set<const Node*> waits;  // placeholders besides the inputs that must be computed before
 
   Work work() const;
 };

@@ -36,12 +36,17 @@ struct ScannedKernel {
       for (const Node* inner : toposort(scan->value.node()))
         has_inner = has_inner || inner->op() == Op::Reduce;
       instructions = std::max(instructions, ops_of(scan->value.node()));
+      double iterations = 1;
+      for (const Scan::Step& step : scan->steps)
+        iterations *= static_cast<double>(step.range->src(0)->hi());
+      terms = std::max(terms, 1 + terms_before(*scan) / iterations);
     }
   }
 
   std::set<const Node*> loops;  // carry a scan
   std::int64_t bytes = 0;       // of the accumulators of all scans
   std::int64_t widest = 4;
+  double terms = 1;         // that an iteration adds, with its share of those before the loop
   bool has_inner = false;   // an operand of a scan contains a reduction
   double instructions = 0;  // per element of the costliest operand
 };
@@ -262,8 +267,10 @@ std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& targ
   const Schedule schedule = scheduler.schedule();
   KernelLoops scheduled{UOp(kernel)};
   scheduled.apply(schedule);
-  return ScanSchedule{schedule,
-                      seconds_of(kernel, scheduler.with_lanes(schedule), scheduled, target)};
+  std::optional<double> seconds =
+      seconds_of(kernel, scheduler.with_lanes(schedule), scheduled, target);
+  if (seconds) *seconds *= scanned.terms;
+  return ScanSchedule{schedule, seconds};
 }
 
 }  // namespace weft
