@@ -210,7 +210,7 @@ Tensor input_tensor(const Step& step, std::size_t call) {
   const bool is_half = step.type == Type::F16 || step.type == Type::BF16;
   const Type held = is_half ? Type::F32 : step.type;
   std::vector<std::byte> bytes;
-  for (const Cell& cell : step.values.at(step.is_argument ? call : 0)) append(bytes, cell, held);
+  for (const Cell& cell : step.values.at(is_kept(step) ? 0 : call)) append(bytes, cell, held);
   Tensor tensor = Tensor::from_bytes(bytes, step.n, {.dtype = dtype_of(held)});
   if (is_half) tensor = tensor.cast(dtype_of(step.type));
   return step.flag ? tensor.realize() : tensor;

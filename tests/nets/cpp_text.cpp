@@ -143,7 +143,7 @@ std::string input_text(const Step& step, std::size_t call) {
                      : is_unsigned(step.type) ? "std::uint64_t"
                                               : "std::int64_t";
   std::vector<std::string> cells;
-  for (const Cell& cell : step.values.at(step.is_argument ? call : 0))
+  for (const Cell& cell : step.values.at(is_kept(step) ? 0 : call))
     cells.push_back(cell_text(cell, step.type));
   const std::string shape =
       step.n.size() == 1 ? "" : fmt::format(".reshape({})", numbers_text(step.n));
@@ -187,7 +187,7 @@ std::string jit_text(const Program& program, const std::vector<Evaluation>& want
     if (is_input(step) && step.is_argument) {
       parameters += fmt::format("{}Tensor v{}", arguments.empty() ? "" : ", ", i);
       arguments.push_back(i);
-    } else if (is_input(step)) {
+    } else if (is_kept(step)) {
       before += cpp_of(step, i);
     } else if (step.kind == "read") {
       body += fmt::format("    return std::vector<Tensor>{};\n", operands_text(step));

@@ -114,6 +114,15 @@ std::vector<Cell> Draft::row(Type type, const Numbers& shape, Filling filling) {
   return cells;
 }
 
+// What is no argument of a function is there before it, or made in it.
+std::size_t Draft::add_input(Step step) {
+  if (program.mode == Mode::Jit && !step.is_argument && random.one_in(2)) {
+    step.is_made = true;
+    step.values.resize(program.calls, step.values[0]);
+  }
+  return add(std::move(step));
+}
+
 std::size_t Draft::input(Type type, const Numbers& shape, Filling filling) {
   Step step{.kind = "input", .n = shape, .flag = random.one_in(2), .type = type};
   step.is_argument = program.mode == Mode::Gradient ? is_float(type)
@@ -121,7 +130,7 @@ std::size_t Draft::input(Type type, const Numbers& shape, Filling filling) {
                                                     : false;
   for (std::size_t i = 0; i < (step.is_argument ? program.calls : 1); ++i)
     step.values.push_back(row(type, shape, filling));
-  return add(std::move(step));
+  return add_input(std::move(step));
 }
 
 std::size_t Draft::input(Type type, const Numbers& shape) {
@@ -152,7 +161,7 @@ std::size_t Draft::places(const Numbers& shape, std::int64_t size, bool are_dist
     }
     step.values.push_back(std::move(cells));
   }
-  return add(std::move(step));
+  return add_input(std::move(step));
 }
 
 Type Draft::any_type() {

@@ -76,6 +76,7 @@ class Draft {
 
  private:
   std::vector<Cell> row(Type type, const Numbers& shape, Filling filling);
+  std::size_t add_input(Step step);
 };
 
 }  // namespace nets

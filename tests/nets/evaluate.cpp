@@ -38,7 +38,7 @@ namespace {
 Array input(const Call& call) {
   const Step& step = call.step;
   Array result = fresh(step.type, step.n);
-  const std::vector<Cell>& row = step.values.at(step.is_argument ? call.call : 0);
+  const std::vector<Cell>& row = step.values.at(is_kept(step) ? 0 : call.call);
   want(row.size() == result.size(), "values of another shape");
   *result.storage = row;
   return result;
@@ -286,7 +286,7 @@ std::vector<Evaluation> evaluate(const Program& program) {
         now.reads.emplace_back();
         for (const std::size_t operand : step.operands)
           now.reads.back().push_back(copied(now.values[operand]));
-      } else if (call > 0 && is_input(step) && !step.is_argument) {
+      } else if (call > 0 && is_kept(step)) {
         now.values.push_back(calls[0].values[i]);
       } else {
         want_allowed(program, now.values, step);

@@ -29,10 +29,11 @@ struct Step {
   Type type = Type::F32;
   Literal number = {};
   std::vector<Part> index = {};
-  // Of "input": a row of values for each call. An argument changes from call to call; other inputs
-  // have one row, and keep what the program writes to them.
+  // Of "input": a row of values for each call. An argument changes from call to call, what the
+  // function makes has the same in each; other inputs have one row, and keep what the program writes
+  // to them.
   std::vector<std::vector<Cell>> values = {};
-  bool is_argument = false;
+  bool is_argument = false, is_made = false;
 };
 
 // How a program is run. Plain: its steps in order. Jit: a function of its arguments that is called
@@ -55,6 +56,10 @@ std::vector<std::size_t> last_uses(const Program& program);
 
 // What a step is, beside what it computes.
 inline bool is_input(const Step& step) { return step.kind == "input"; }
+// An input that is there before the function.
+inline bool is_kept(const Step& step) {
+  return is_input(step) && !step.is_argument && !step.is_made;
+}
 inline bool is_request(const Step& step) { return step.kind == "realize" || step.kind == "read"; }
 bool is_write(const Step& step);
 

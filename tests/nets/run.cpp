@@ -60,16 +60,19 @@ Tensors called(const Program& program, Tensors values) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (step.kind == "read") return tensors_of(step, values);
+    if (step.is_made) values[i] = input_tensor(step, 0);
     if (!is_input(step) && !is_request(step)) values[i] = call_weft(step, values);
   }
   return {};
 }
 
-// Whether an output looks at the memory of an input.
+// Whether an output looks at the memory of an input that is there before the calls.
 bool is_of_input(const Program& program, const std::vector<Array>& values, std::size_t output) {
   const std::size_t value = program.steps.back().operands[output];
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (is_input(program.steps[i]) && values[i].storage == values[value].storage) return true;
+    if (is_input(program.steps[i]) && !program.steps[i].is_made &&
+        values[i].storage == values[value].storage)
+      return true;
   return false;
 }
 
@@ -80,7 +83,7 @@ std::string jit_fault(const Program& program, const std::vector<Evaluation>& wan
   for (std::size_t i = 0; i < count; ++i) {
     const Step& step = program.steps[i];
     if (is_input(step) && step.is_argument) arguments.push_back(i);
-    if (is_input(step) && !step.is_argument) kept[i] = input_tensor(step, 0);
+    if (is_kept(step)) kept[i] = input_tensor(step, 0);
   }
   auto function = weft::jit([&](const Tensors& given) {
     Tensors values = kept;
@@ -105,7 +108,7 @@ std::string jit_fault(const Program& program, const std::vector<Evaluation>& wan
     held = results;
     for (std::size_t i = 0; i < count; ++i) {
       const Step& step = program.steps[i];
-      if (!is_input(step) || step.is_argument) continue;
+      if (!is_kept(step)) continue;
       const std::string text = difference(array_of(kept[i]), wanted[call].values[i]);
       // What a later call writes is there already.
       if (!text.empty() && call + 1 == program.calls)

@@ -159,7 +159,7 @@ class Shrinker {
       }
       input.values.push_back(row);
     }
-    if (!input.is_argument) input.values.resize(1);
+    if (is_kept(input)) input.values.resize(1);
     return {program};
   }
 
