@@ -140,15 +140,15 @@ bool is_discontinuous(const Node* node) {
          has(node->op(), OpFlag::Compare) || (node->op() == Op::Cast && !node->dtype().is_float());
 }
 
-// The precision of the narrowest floats that the kernel rounds (0: none), where a rounding error of an op that is only
-// bounded, or of a sum in another order, stays one. Sums of narrow floats are not even that: passes add them in f32.
+// The precision of the narrowest floats that a rounding error goes through (0: none), of an op that is only bounded or of a
+// sum in another order, where it stays a rounding error. Sums of narrow floats are not even that: passes add them in f32.
 std::optional<double> comparable_precision(const Node* kernel) {
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   constexpr OpSet fast{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Recip};
   const bool is_fast = setting_int("FASTMATH") != 0;
   const std::vector<const Node*> nodes = toposort(kernel);
   NodeMap<bool> rounded;
-  double narrowest = 0;
+  double worst = 0;
   for (int round = 0; round < 2; ++round)  // the second with what was stored to be loaded elsewhere
     for (const Node* node : nodes) {
       if (is_float_sum(node) && node->dtype().scalar().bits() < 32) return {};
@@ -157,13 +157,14 @@ std::optional<double> comparable_precision(const Node* kernel) {
       if (has_rounded_operand && is_discontinuous(node)) return {};
       const bool rounds = bounded.contains(node->op()) || is_float_sum(node) ||
                           (is_fast && node->dtype().is_float() && fast.contains(node->op()));
-      if (rounds && node->dtype().is_float())
-        narrowest = std::max(narrowest, precision(node->dtype().scalar()));
-      if (has_rounded_operand || rounds) rounded.set(node, true);
+      if (has_rounded_operand || rounds) {
+        rounded.set(node, true);
+        if (node->dtype().is_float()) worst = std::max(worst, precision(node->dtype().scalar()));
+      }
       if (node->op() == Op::Store && rounded.contains(node->src(1)))
         rounded.set(storage_of(node->src(0)->src(0)), true);
     }
-  return narrowest;
+  return worst;
 }
 
 bool runs_all(const std::vector<UOp>& roots) {

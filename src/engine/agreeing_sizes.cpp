@@ -19,7 +19,6 @@ class Checker {
         return std::ranges::equal(node->src(0)->dims(), node->dims(), [&](auto from, auto to) {
           return from->is_const_int(1) || is_same(from, to);
         });
-      case Op::Shrink: return stays_inside(node);
       case Op::Call: return takes_its_arguments(node);
       case Op::Index: return are_alike(node->src().subspan(1));
       case Op::Store: return are_alike(node->src());
@@ -39,15 +38,6 @@ class Checker {
   bool have_one_shape(const Node* a, const Node* b) {
     return std::ranges::equal(a->dims(), b->dims(),
                               [&](auto own, auto other) { return is_same(own, other); });
-  }
-
-  // Where a slice begins and how long it is may be lengths that do not know of each other.
-  bool stays_inside(const Node* shrink) {
-    const NodeList start = shrink->src(1)->src(), sizes = shrink->src(2)->src(),
-                   from = shrink->src(0)->dims();
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (simplified(UOp(start[i]) + UOp(sizes[i]) - UOp(from[i]))->bounds().hi > 0) return false;
-    return true;
   }
 
   static UOp product(const Node* tensor) {
@@ -88,6 +78,26 @@ bool sizes_agree(const std::vector<UOp>& roots) {
   Checker checker;
   return std::ranges::all_of(toposort(nodes_of(roots)),
                              [&](const Node* node) { return checker.agrees(node); });
+}
+
+// A slice, and where it begins, may be lengths that do not know of each other.
+std::vector<UOp> sizes_below_zero(const std::vector<UOp>& roots) {
+  std::vector<UOp> found;
+  const auto add = [&](const UOp& size) {
+    const auto is_same = [&](const UOp& other) { return other.is(size); };
+    if (size->bounds().lo < 0 && std::ranges::none_of(found, is_same)) found.push_back(size);
+  };
+  for (const Node* node : toposort(nodes_of(roots))) {
+    if (!OpSet{Op::Pad, Op::Shrink}.contains(node->op())) continue;
+    const NodeList first = node->src(1)->src(), second = node->src(2)->src(),
+                   from = node->src(0)->dims();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      add(UOp(first[i]));
+      add(UOp(second[i]));
+      if (node->op() == Op::Shrink) add(simplify(UOp(from[i]) - UOp(first[i]) - UOp(second[i])));
+    }
+  }
+  return found;
 }
 
 }  // namespace weft

@@ -7,8 +7,9 @@
 
 namespace weft {
 
-// Sizes that an op wants to be equal are one expression once they are simplified, a RESHAPE keeps the number of elements,
-// and a SHRINK stays inside of what it is of.
+// Sizes that an op wants to be equal are one expression once they are simplified, and a RESHAPE keeps the number of elements.
 bool sizes_agree(const std::vector<UOp>& roots);
+// What may be negative for some of the values and must not: what a PAD adds, and what a SHRINK leaves out before and behind.
+std::vector<UOp> sizes_below_zero(const std::vector<UOp>& roots);
 
 }  // namespace weft

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <compare>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 
 #include <weft/dev/base/lru_cache.h>
@@ -17,117 +16,14 @@
 #include <weft/settings.h>
 
 #include "agreeing_sizes.h"
+#include "length_forms.h"
 
 namespace weft {
 namespace {
 
-using Values = std::vector<std::int64_t>;
-
 constexpr std::size_t most_kinds = 1024;
-constexpr std::size_t most_lengths = 4;    // of one graph that change independently
 constexpr int lengths_with_own_plans = 2;  // a smaller last batch is no reason to compile for all
 constexpr int most_conclusions = 8;
-
-// A size by the lengths: a number of times one, or the product of two, and something more.
-struct Form {
-  std::int64_t factor;
-  std::optional<std::size_t> length = {}, other = {};
-  std::int64_t more = 0;
-
-  Wide of(const Values& lengths) const {
-    const Wide product = length ? lengths[*length] : 1;
-    return product * (other ? lengths[*other] : 1) * factor + more;
-  }
-  UOp of(const std::vector<UOp>& lengths) const {
-    UOp product = const_int(factor);
-    for (const auto& each : {length, other})
-      if (each) product = product * lengths[*each];
-    return simplify(product + more);
-  }
-};
-
-// What was concluded from two runs: which sizes are lengths, and what follows from those for the others.
-struct Forms {
-  std::vector<std::size_t> lengths;
-  std::vector<Form> sizes;
-
-  Values lengths_of(const Values& values) const {
-    Values result;
-    for (const std::size_t size : lengths) result.push_back(values[size]);
-    return result;
-  }
-  bool fit(const Values& values) const {
-    const Values own = lengths_of(values);
-    return std::ranges::equal(sizes, values, {}, [&](const Form& form) { return form.of(own); });
-  }
-};
-
-// The values of a size in the two runs.
-struct TwoSizes {
-  std::int64_t a, b;
-  friend auto operator<=>(const TwoSizes&, const TwoSizes&) = default;
-  friend TwoSizes operator*(TwoSizes x, TwoSizes y) { return {x.a * y.a, x.b * y.b}; }
-};
-
-// How many times the product the size is, in both.
-std::optional<std::int64_t> factor_of(TwoSizes size, TwoSizes product) {
-  const std::int64_t factor = size.a / product.a;
-  const bool is_multiple = size.a == factor * product.a && size.b == factor * product.b;
-  return is_multiple ? std::optional(factor) : std::nullopt;
-}
-
-// As windows are counted: few times the length, or that a little longer. Others are seldom meant.
-std::optional<Form> line_through(TwoSizes size, TwoSizes length) {
-  constexpr std::int64_t most_times = 64, few_times = 2, most_more = 16;
-  if (length.a == length.b || (size.a - size.b) % (length.a - length.b) != 0) return {};
-  const std::int64_t factor = (size.a - size.b) / (length.a - length.b), times = std::abs(factor),
-                     more = size.a - factor * length.a;
-  const bool is_few = times <= few_times;
-  const bool is_of_longer =
-      times <= most_times && more % factor == 0 && std::abs(more / factor) <= most_more;
-  return is_few || is_of_longer ? std::optional(Form{factor, {}, {}, more}) : std::nullopt;
-}
-
-// The simplest that gives both; nothing where none does.
-std::optional<Form> form_of(TwoSizes size, const std::vector<TwoSizes>& lengths) {
-  if (size.a == size.b) return Form{size.a};
-  for (std::size_t i = 0; i < lengths.size(); ++i)
-    if (const auto factor = factor_of(size, lengths[i])) return Form{*factor, i};
-  for (std::size_t i = 0; i < lengths.size(); ++i)
-    for (std::size_t j = i; j < lengths.size(); ++j)
-      if (const auto factor = factor_of(size, lengths[i] * lengths[j])) return Form{*factor, i, j};
-  for (std::size_t i = 0; i < lengths.size(); ++i)
-    if (const auto form = line_through(size, lengths[i]))
-      return Form{form->factor, i, {}, form->more};
-  return {};
-}
-
-constexpr std::int64_t most_of_size = std::int64_t{1} << 31;  // products of two are in range
-
-// Sizes that are equal in both runs are one size. Nothing where too much changes, or a length is 1, which is a case of its own
-// in many programs.
-std::optional<Forms> concluded(const Values& before, const Values& now) {
-  Forms forms;
-  std::vector<TwoSizes> lengths;
-  std::map<TwoSizes, Form> known;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const TwoSizes size{before[i], now[i]};
-    if (std::max(std::abs(size.a), std::abs(size.b)) > most_of_size && size.a != size.b) return {};
-    auto found = known.find(size);
-    if (found == known.end()) {
-      auto form = form_of(size, lengths);
-      if (!form) {
-        if (lengths.size() == most_lengths || std::min(size.a, size.b) < 2) return {};
-        form = Form{1, lengths.size()};
-        lengths.push_back(size);
-        forms.lengths.push_back(i);
-      }
-      found = known.emplace(size, *form).first;
-    }
-    forms.sizes.push_back(found->second);
-  }
-  return forms;
-}
 
 // What is known of the graphs that differ in their sizes alone.
 struct KindSeen {
@@ -209,17 +105,77 @@ std::optional<Forms> forms_for(const SizedGraph& graph) {
   return std::ranges::min(seen.forms->lengths_of(graph.sizes)) < 2 ? std::nullopt : seen.forms;
 }
 
+struct Length {
+  std::int64_t value, least, most;
+};
+
 // From behind a power of two up to the next.
-UOp length_variable(std::int64_t length) {
+Length length_around(std::int64_t value) {
+  const auto most = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
+  return {value, most / 2 + 1, most};
+}
+
+BoundVariable variable_of(const Length& length) {
   const InternerScope scope(shared_graph());
-  const auto most = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(length)));
-  return Variable("length", most / 2 + 1, most);
+  return {Variable("length", length.least, length.most), length.value};
+}
+
+// The largest ranges around the values in which no size is below zero: one length after the other, up, then down. Nothing
+// where there are none.
+std::optional<std::vector<Length>> narrowed(std::vector<Length> lengths,
+                                            const std::vector<UOp>& variables,
+                                            const std::vector<UOp>& sizes) {
+  std::vector<Length> own;
+  for (const Length& length : lengths) own.push_back({length.value, length.value, length.value});
+  const auto are_sizes = [&] {
+    Substitution now;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      now.emplace(variables[i].node(), Variable("length", own[i].least, own[i].most));
+    return std::ranges::all_of(
+        sizes, [&](const UOp& size) { return substitute(size, now)->bounds().lo >= 0; });
+  };
+  if (!are_sizes()) return {};
+  const auto extend = [&](std::int64_t& end, std::int64_t to) {
+    std::int64_t good = end;
+    for (std::int64_t bad = to < good ? to - 1 : to + 1; std::abs(bad - good) > 1;) {
+      end = std::midpoint(good, bad);
+      (are_sizes() ? good : bad) = end;
+    }
+    end = good;
+  };
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    extend(own[i].most, lengths[i].most);
+    extend(own[i].least, lengths[i].least);
+  }
+  return own;
 }
 
 UOp in_own_graph(const UOp& variable) {
   const Node* root[] = {variable.node()};
   return import_graph(root, shared_graph(), Interner::current())[0];
 }
+
+struct OpenGraph {
+  OpenGraph(const SizedGraph& graph, const Forms& forms, const std::vector<Length>& lengths) {
+    for (const Length& length : lengths) {
+      bound.push_back(variable_of(length));
+      variables.push_back(in_own_graph(bound.back().variable));
+    }
+    auto form = forms.sizes.begin();
+    roots = with_other_sources(graph.roots, graph.nodes, [&](const Node* user, std::size_t i) {
+      if (!is_size(user->src(i))) return UOp();
+      const Form& own = *form++;
+      if (!own.length) return UOp();
+      has_constant |= user->op() == Op::Buffer && user->arg<BufferArg>().space == Space::Constant;
+      return own.of(variables);
+    });
+  }
+
+  std::vector<BoundVariable> bound;
+  std::vector<UOp> variables;  // the same, in the graph's interner
+  std::vector<UOp> roots;
+  bool has_constant = false;  // of an open size, while what kernels keep of one has a fixed size
+};
 
 }  // namespace
 
@@ -230,31 +186,22 @@ bool open_lengths(Resolved& resolved) {
   if (!graph.may_be_open()) return false;
   const std::optional<Forms> forms = asked == 1 ? forms_for(graph) : invented(graph.sizes);
   if (!forms) return false;
-  std::vector<BoundVariable> added;
-  std::vector<UOp> lengths;
-  for (const std::int64_t length : forms->lengths_of(graph.sizes)) {
-    added.push_back({length_variable(length), length});
-    lengths.push_back(in_own_graph(added.back().variable));
+  std::vector<Length> lengths;
+  for (const std::int64_t length : forms->lengths_of(graph.sizes))
+    lengths.push_back(length_around(length));
+  std::optional<OpenGraph> open(OpenGraph(graph, *forms, lengths));
+  if (const std::vector<UOp> sizes = sizes_below_zero(open->roots); !sizes.empty()) {
+    const auto narrower = narrowed(lengths, open->variables, sizes);
+    open = narrower ? std::optional(OpenGraph(graph, *forms, *narrower)) : std::nullopt;
   }
-  bool has_open_constant = false;  // what kernels keep of a constant has a fixed size
-  auto form = forms->sizes.begin();
-  const auto other = [&](const Node* user, std::size_t i) {
-    if (!is_size(user->src(i))) return UOp();
-    const Form& own = *form++;
-    if (!own.length) return UOp();
-    has_open_constant = has_open_constant || (user->op() == Op::Buffer &&
-                                              user->arg<BufferArg>().space == Space::Constant);
-    return own.of(lengths);
-  };
-  const std::vector<UOp> opened = with_other_sources(graph.roots, graph.nodes, other);
-  if (has_open_constant || !sizes_agree(opened)) {
+  if (!open || open->has_constant || !sizes_agree(open->roots)) {
     forget_conclusion(resolved);
     return false;
   }
-  for (std::size_t i = 0; i < opened.size(); ++i) resolved.roots[i].tensor = opened[i];
-  for (const BoundVariable& length : added)
+  for (std::size_t i = 0; i < open->roots.size(); ++i) resolved.roots[i].tensor = open->roots[i];
+  for (const BoundVariable& length : open->bound)
     resolved.lengths.insert(length.variable->arg<VariableArg>().id.value);
-  list_variables(resolved, added);
+  list_variables(resolved, open->bound);
   return true;
 }
 

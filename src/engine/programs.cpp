@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 #include <weft/dev/base/hash.h>
-#include <weft/dev/base/internal.h>
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/base/parallel.h>
 #include <weft/dev/codegen/choose.h>
@@ -19,6 +18,7 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "found_mistake.h"
 #include "kept_work.h"
 #include "report.h"
 #include "search.h"
@@ -66,11 +66,6 @@ struct Batch {
 std::string name_of(const Key& key) {
   const auto& [settings, high, low] = key;
   return fmt::format("{:016x}{:016x}\n{}", high, low, settings);
-}
-
-// Of a pass, which VALIDATE=2 looks for: another schedule would hide it.
-bool is_found_mistake(const Error& error) {
-  return setting_int("VALIDATE") > 1 && is_internal(error.what());
 }
 
 // One that was kept and is refused is as none.

@@ -19,6 +19,7 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "found_mistake.h"
 #include "report.h"
 #include "timing.h"
 
@@ -160,7 +161,8 @@ class Search {
       loaded->kept = std::move(rendered.kept);
       loaded->is_read = std::move(rendered.is_read);
       ready.push_back({std::move(schedule), std::move(rendered.source), std::move(loaded)});
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
+      if (is_found_mistake(error)) throw;
       count(&SearchCounts::refused, schedule);
     }
   }

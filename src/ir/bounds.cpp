@@ -196,7 +196,7 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
       return arg.lo <= arg.hi ? Interval{arg.lo, arg.hi} : all;
     }
     case Op::Range:
-      // Not 0 alone where the loop may not run: nothing that is computed in it may leave it.
+      // Not 0 alone where the loop may not run: what it computes would seem to be the same outside.
       if (src(0).lo <= 0 && src(0).hi == 1) return Interval{0, 1};
       [[fallthrough]];
     case Op::Special: return Interval{0, std::max<Wide>(src(0).hi - 1, 0)};

@@ -43,6 +43,34 @@ TEST(OpenLengths, OnePlanServesThoseBetweenPowersOfTwo) {
   EXPECT_EQ(plans_of(70, 79, run), 10U);
 }
 
+// Of a table that ends before the next power of two, and from where one length begins to where another ends.
+TEST(OpenLengths, SlicesStayInside) {
+  const Context checked{{"VALIDATE", 1}};
+  const Tensor table = counted(1000).realize();
+  const auto from = [](std::int64_t first) {
+    return [=](std::int64_t i) { return 3 * static_cast<float>(first + i); };
+  };
+  const auto begin = [&](std::int64_t n) {
+    EXPECT_TRUE(holds<float>(table[Slice{.stop = n}] * 3.f, numbers(n, from(0)), {n}));
+  };
+  EXPECT_EQ(plans_of(598, 599, begin), 2U);
+  EXPECT_EQ(plans_of(600, 640, begin), 1U);
+  EXPECT_EQ(plans_of(990, 999, begin), 0U);
+  const auto end = [&](std::int64_t n) {
+    EXPECT_TRUE(
+        holds<float>(table[Slice{.start = 1000 - n}] * 3.f, numbers(n, from(1000 - n)), {n}));
+  };
+  EXPECT_LE(plans_of(20, 31, end), 3U);
+  const auto window = [&](std::int64_t n) {
+    const std::int64_t first = n * n % 97, size = 2 + n * 13 % 31;
+    const Tensor slice = table[Slice{.start = 900 + first,
+                                     .stop = std::min<std::int64_t>(1000, 900 + first + size)}];
+    const std::int64_t count = slice.size(0);
+    EXPECT_TRUE(holds<float>(slice * 3.f, numbers(count, from(900 + first)), {count}));
+  };
+  plans_of(1, 15, window);
+}
+
 TEST(OpenLengths, ALengthThatComesOftenHasItsOwnPlan) {
   const auto run = [](std::int64_t n) { (void)(counted(n) * 9.f + 11.f).to_vector<float>(); };
   const std::int64_t long_enough = 300'000;

@@ -121,7 +121,7 @@ TEST_P(Scanned, Slices) {
                     {11, 22}));
 }
 
-// A loop over what a scan lies in otherwise does not carry it.
+// A scan that is reshaped or transposed, where no loop may carry it.
 TEST_P(Scanned, SeenOtherwise) {
   const std::vector<double> values = numbers(12 * 20),
                             sums = scanned(values, 12, 20, 1, false, std::plus<>());

@@ -30,8 +30,9 @@ struct Carried {
   bool follows_loop_order = true;  // the loop visits terms in the order of the scan
 };
 
-// Returns how many terms come before the one that the iteration with the fewest adds, if that is known.
-std::optional<std::int64_t> terms_before(const Carried& carried) {
+// Returns how many terms come before the one that the iteration with the fewest adds: nothing if
+// that is not known, or if these terms are another scan, whose accumulators the loop would reset.
+std::optional<std::int64_t> count_before(const Carried& carried) {
   const Scan& scan = carried.scan;
   Substitution first;
   for (const Scan::Step& step : scan.steps)
@@ -40,7 +41,9 @@ std::optional<std::int64_t> terms_before(const Carried& carried) {
   const UOp size(scan.range->src(0)), last = substitute(scan.last, first);
   const UOp before = rewrite(scan.rises ? last : size - 1 - last, symbolic());
   if (before->bounds().hi <= 0) return 0;
-  if (!before->is_const()) return std::nullopt;
+  const UOp terms =
+      make(Op::Reduce, {scan.value, UOp(scan.range)}, {}, carried.reduce->arg<ReduceArg>());
+  if (!before->is_const() || scan_of(terms.node())) return std::nullopt;
   return static_cast<std::int64_t>(std::min<Wide>(before->lo(), size->bounds().hi));
 }
 
@@ -72,7 +75,7 @@ std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan
   const std::int64_t iterations = result.lane != nullptr ? result.lane->src(0)->lo() : 1;
   if ((unit != 1 && unit != -1) || factor != unit * iterations) return std::nullopt;
   result.follows_loop_order = result.scan.rises == (unit > 0);
-  const auto before = terms_before(result);
+  const auto before = count_before(result);
   if (!before) return std::nullopt;
   result.before = *before;
   return result;
@@ -165,7 +168,7 @@ class Carrier {
           std::ranges::find(inside_, range) == inside_.end())
         around.emplace_back(range);
     const UOp place = place_in(with_list(Op::After, buffer, around), first);
-    UOp value = terms_before();
+    UOp value = sum_before();
     for (std::size_t i = 0; i < first.size(); ++i)
       value = with_range_replaced(with_fresh_loops(value, inside_[i]), inside_[i], first[i]);
     const UOp begun = store_at(place, value);
@@ -173,10 +176,11 @@ class Carrier {
   }
 
   // Returns what the terms before those of the loop combine to.
-  UOp terms_before() const {
+  UOp sum_before() const {
     if (carried_.before == 0) return identity();
     const Scan& scan = carried_.scan;
-    const UOp number = range_like(scan.range, const_int(carried_.before));
+    const UOp number =
+        weft::range(UOp(const_int(carried_.before)), fresh_id().value, LoopKind::Reduce);
     const UOp size(scan.range->src(0));
     const UOp term =
         value_at(scan.rises ? number : size - 1 - number, with_fresh_loops(scan.value, scan.range));

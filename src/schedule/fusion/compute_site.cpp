@@ -27,8 +27,8 @@ bool is_slice(const Node* index) {
   for (const Node* node : toposort(index))
     if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
   if (index->ranges().size() != 1) return false;
-  const Interval all = index->bounds();
-  return static_cast<double>(all.hi - all.lo + 1) == iterations(index->ranges()[0]);
+  const Interval all = index->bounds(), own = index->ranges()[0]->bounds();
+  return all.hi - all.lo == own.hi - own.lo;
 }
 
 // Returns whether the bound's loop is around a stage that has loops of its own. A scan would have
@@ -37,26 +37,31 @@ bool runs_others(const ComputeSite& site, const DimIndex& bound) {
   return site.outside && bound.depth <= *site.outside && site.nest.size() > *site.outside;
 }
 
-// Returns how many terms of the scan each iteration adds where a loop of the site carries it: all
-// of them if none can. A loop inside a reduction cannot. Terms before those of a slice of the
-// dimension are added before its first iteration.
+// Returns how many terms of the scan an iteration adds where a loop of the site carries it: its own
+// and its share of those before the slice that the loop covers. All of them if none can: a loop
+// inside a reduction cannot, nor one that padding makes longer than the dimension where the scan
+// begins at the end.
 double terms_of_iteration(const ComputeSite& site, const CarriedScan& scan,
                           const IterationDomain& body) {
   const DimIndex& bound = site.dims[scan.own];
-  const bool is_inside = std::ranges::any_of(site.nest, &Loop::reduces);
-  if (is_inside || runs_others(site, bound)) return scan.iterations;
-  const double size = iterations(body.loops[scan.own].node());
-  if (bound.loop != nullptr) {
-    // Padding makes the loop longer than the dimension, and a scan from the end on would begin in it.
-    const double own = bound.loop->same()->iterations;
-    return scan.rises || own == size ? (scan.before + own) / own : scan.iterations;
-  }
-  if (bound.index == nullptr || !is_slice(bound.index)) return scan.iterations;
-  const Interval slice = bound.index->bounds();
-  const double skipped =
-      scan.rises ? static_cast<double>(slice.lo) : size - 1 - static_cast<double>(slice.hi);
-  const double own = iterations(bound.index->ranges()[0]);
-  return (scan.before + skipped + own) / own;
+  const Loop* loop = site.loop_along(scan.own);
+  if (loop == nullptr || runs_others(site, bound) || std::ranges::any_of(site.nest, &Loop::reduces))
+    return scan.iterations;
+  const double size = iterations(body.loops[scan.own].node()),
+               own = std::max(1.0, loop->same()->iterations);
+  const bool is_whole = bound.loop != nullptr;
+  const double first = is_whole ? 0 : static_cast<double>(bound.index->bounds().lo),
+               last = is_whole ? own - 1 : static_cast<double>(bound.index->bounds().hi);
+  if (!scan.rises && last >= size) return scan.iterations;
+  const double skipped = scan.rises ? first : size - 1 - last;
+  return (std::max(0.0, scan.before + skipped) + own) / own;
+}
+
+// Returns how often the scans of a value compute what it reads in an iteration.
+double repeats(const ComputeSite& site, const IterationDomain& body) {
+  double times = site.repeats;
+  for (const CarriedScan& scan : body.carried_scans) times *= terms_of_iteration(site, scan, body);
+  return times;
 }
 
 }  // namespace
@@ -67,6 +72,12 @@ bool are_same_loops(LoopList a, LoopList b) {
 
 bool is_among(const Loop* loop, LoopList loops) {
   return std::ranges::find(loops, loop->same(), &Loop::same) != loops.end();
+}
+
+const Loop* ComputeSite::loop_along(std::size_t dim) const {
+  const DimIndex& bound = dims[dim];
+  if (bound.loop != nullptr || bound.index == nullptr || !is_slice(bound.index)) return bound.loop;
+  return bound.depth == 0 ? nullptr : nest[bound.depth - 1];
 }
 
 std::size_t ComputeSite::depth_of(const std::vector<std::size_t>& own) const {
@@ -161,6 +172,7 @@ ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
   result.kernel = reader.kernel;
   result.outside = reader.outside;
   result.summed = access.summed;
+  result.repeats = repeats(reader, body);
   result.nest.assign(around.begin(), around.end());
   std::map<const Node*, DimIndex> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];

@@ -54,9 +54,12 @@ struct ComputeSite {
   // If the site is inside a stage: the number of loops around the stage.
   std::optional<std::size_t> outside = {};
   std::optional<Op> summed = {};  // the reduction that reduces exactly this value
+  double repeats = 1;             // how often scans that read the value compute it in an iteration
 
   // Returns the `depth` outermost loops.
   LoopList outermost(std::size_t depth) const { return LoopList(nest).first(depth); }
+  // Returns the loop that indexes the dimension, or a slice of it; null if there is none.
+  const Loop* loop_along(std::size_t dim) const;
   // Returns how many of the outermost loops the indices of these dimensions depend on.
   std::size_t depth_of(const std::vector<std::size_t>& own) const;
   double trip_count() const { return trip_count(nest.size()); }

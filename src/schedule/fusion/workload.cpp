@@ -114,7 +114,7 @@ double loads(const IterationDomain& body, const ComputeSite& place) {
       else
         around = std::max(around, iterations_of(bound));
     }
-    count += iterations_of_all / std::min(inside * around, most_reuse);
+    count += place.repeats * iterations_of_all / std::min(inside * around, most_reuse);
   }
   return count;
 }
@@ -368,7 +368,7 @@ void Estimator::add_inline(Workload& kernel, std::size_t point,
     add_work(kernel, body, place);
     kernel.size += body.size;
     for (const CarriedScan& scan : body.carried_scans)
-      kernel.scans.push_back(place.dims[scan.own].loop);
+      kernel.scans.push_back(place.loop_along(scan.own));
   }
   add_point(kernel, point);
 }
@@ -382,7 +382,7 @@ void Estimator::add_stage(Workload& kernel, std::size_t point, const ComputeSite
       read_again(kernel, sum, depth);
   add_work(kernel, body, stage);
   for (const CarriedScan& scan : body.carried_scans)
-    if (const Loop* loop = stage.dims[scan.own].loop;
+    if (const Loop* loop = stage.loop_along(scan.own);
         loop != nullptr && loop->same() == stage.nest.back()->same())
       kernel.in_order.push_back(loop);
   kernel.size += body.size;

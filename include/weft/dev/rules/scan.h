@@ -30,7 +30,7 @@ std::vector<Scan> scans_of(const Node* reduce);
 // The first of them.
 std::optional<Scan> scan_of(const Node* reduce);
 
-// How many terms of the scan come before those that a loop adds to it: of a slice, what lies before it.
+// How many terms of the scan come before those that a loop adds to it, at most: of a slice, what lies before it.
 double terms_before(const Scan& scan);
 // What a loop that hands the scan on computes in each iteration: what is new in it, combined with
 // what there is.
