@@ -125,6 +125,16 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   }
 }
 
+// To store what one operation computes and to load it again takes longer than to compute it in a few
+// more lanes.
+TEST(ExecutedWork, CheapPartsOfARowAreNotStaged) {
+  const Tensor x = input({2, 6, 1376}).permute({0, 2, 1}).reshape({2752, 6});
+  const Tensor row = Tensor::cat(
+      {x[{Slice{}, Slice{.stop = 4}}].tanh().exp(), x[{Slice{}, Slice{.start = 4}}].sigmoid()}, 1);
+  for (const ScheduleItem& item : row.schedule())
+    for (const Node* node : toposort(item.kernel.node())) EXPECT_NE(node->op(), Op::Stage);
+}
+
 // The terms before a slice are added once for each row, before its loop.
 TEST(ExecutedWork, SlicesOfScansAddEachTermOnce) {
   const Tensor x = input({8, 100});

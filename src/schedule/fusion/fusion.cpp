@@ -146,6 +146,7 @@ class Fuser {
     Placement placement;
     Workload workload;
     std::vector<ComputeSite> sites;
+    double keeping = 0;  // seconds that a stage takes beside inlining
   };
 
   // Fuses the point into the kernels that need it, if that takes less time. Returns whether it did.
@@ -266,13 +267,12 @@ class Fuser {
   // Returns whether the first kernel is faster. If both take equally long because they read the
   // same memory, the one with clearly less computation is better: it stages the value rather than
   // the sums that the value is computed from.
-  bool is_better(const Workload& kernel, const Workload& than, std::size_t point) const {
-    const double time = estimator_.time(kernel), other = estimator_.time(than);
-    const double saved = estimator_.computing(than) - estimator_.computing(kernel);
+  bool is_better(const Offer& offer, const Offer& than, std::size_t point) const {
+    const double time = estimator_.time(offer.workload), other = estimator_.time(than.workload);
+    if (!is_as_large_as_producers(point)) return time + offer.keeping < other + than.keeping;
+    const double saved = estimator_.computing(than.workload) - estimator_.computing(offer.workload);
     const bool are_alike = std::abs(time - other) <= alike * other;
-    return are_alike && std::abs(saved) > clearly_less * time && is_as_large_as_producers(point)
-               ? saved > 0
-               : time < other;
+    return are_alike && std::abs(saved) > clearly_less * time ? saved > 0 : time < other;
   }
 
   bool is_as_large_as_producers(std::size_t point) const {
@@ -292,7 +292,7 @@ class Fuser {
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
       if (!estimator_.is_allowed(offer.workload)) return;
-      if (!best || is_better(offer.workload, best->workload, point)) best = std::move(offer);
+      if (!best || is_better(offer, *best, point)) best = std::move(offer);
     };
     Workload without = kernel;
     remove_input(without, point);
@@ -308,7 +308,8 @@ class Fuser {
       for (const DimIndex& bound : stage.dims)
         offer.placement.outside.push_back(bound.loop != nullptr && bound.depth <= depth);
       estimator_.add_stage(offer.workload, point, stage, depth);
-      offer.sites.push_back(std::move(stage));
+      offer.keeping = estimator_.keeping(stage);
+      offer.sites = {std::move(stage)};
       consider(std::move(offer));
     }
     return best;

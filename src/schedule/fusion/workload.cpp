@@ -275,6 +275,11 @@ double Estimator::computing(const Workload& kernel) const {
   return times * kernel.critical_effort / operations_per_second(target_.machine);
 }
 
+double Estimator::keeping(const ComputeSite& stage) const {
+  return 2 * stage.trip_count() / shared(stage.shared_trip_count()) /
+         operations_per_second(target_.machine);
+}
+
 double Estimator::shared(double trip_count) const {
   return std::clamp(trip_count, 1.0, static_cast<double>(target_.machine.workers()));
 }

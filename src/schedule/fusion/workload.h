@@ -61,6 +61,8 @@ class Estimator {
 
   double time(const Workload& kernel) const;
   double computing(const Workload& kernel) const;  // without memory accesses, which may overlap
+  // Returns the seconds of a store and a load of each element of the stage.
+  double keeping(const ComputeSite& stage) const;
   bool is_allowed(const Workload& kernel) const;
 
  private:
