@@ -536,6 +536,18 @@ TEST_F(Actions, MultiplyWhatInstructionsMultiply) {
   EXPECT_EQ(refusal(matmul(), "mma r0 r1 k0 amx_bf16"),
             "schedule: 'mma r0 r1 k0 amx_bf16': it is not a sum of products of two reads, one "
             "along each loop, of the instruction's types");
+  // Each row has factors of its own: that is no product of matrices.
+  const UOp i = loop(size(4)), j = loop(size(16)), k = reduction(8);
+  const auto read = [](int slot, const std::vector<UOp>& sizes, const std::vector<UOp>& at) {
+    return cast(load(place(param(slot, Access::Read, sizes, dtypes::bf16), at)), dtypes::f32);
+  };
+  const UOp a = read(1, {size(4), size(8)}, {i, k});
+  const UOp b = read(2, {size(4), size(16), size(8)}, {i, j, k});
+  const UOp out = place(param(0, Access::Write, {size(4), size(16)}), {i, j});
+  const UOp rows = kernel_of({over(put(out, reduce(Op::Add, {a * b, k})), {i, j})});
+  EXPECT_EQ(refusal(rows, "mma r0 r1 k0 avx512_bf16"),
+            "schedule: 'mma r0 r1 k0 avx512_bf16': it is not a sum of products of two reads, one "
+            "along each loop, of the instruction's types");
 }
 
 TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {

@@ -50,6 +50,21 @@ UOp kernel(std::string_view schedule = {}, std::int64_t blocks = 40, std::int64_
               KernelArg{Symbol("k"), Symbol(std::string(schedule))});
 }
 
+// The sum over groups of a vector times codes that `code` reads for a block, a step, a lane and a place
+// in the group.
+template <class Code>
+UOp sums_of(Code code, std::int64_t in_group = group, Op op = Op::Add, bool is_square = false) {
+  const UOp row = range(40, fresh_id().value), lane = range(lanes, fresh_id().value),
+            step = range(depth, fresh_id().value, LoopKind::Reduce),
+            at = range(in_group, fresh_id().value, LoopKind::Reduce);
+  const UOp x = load(place(param(2, Access::Read, {size(depth * 16)}, dtypes::i8),
+                           {step * in_group + (is_square ? at * at : at)}));
+  const UOp product = cast(x, dtypes::i32) * cast(code(row, step, lane, at) & 15, dtypes::i32);
+  const UOp out = place(param(0, Access::Write, {size(40), size(lanes)}, dtypes::i32), {row, lane});
+  return make(Op::Sink, {over(put(out, reduce(op, {product, step, at})), {row, lane})}, {},
+              KernelArg{Symbol("k")});
+}
+
 std::vector<std::byte> result_of(Device& device, const UOp& of) {
   constexpr std::int64_t blocks = 40;
   Guarded out(blocks * lanes * sizeof(std::int32_t)), codes(blocks * depth * lanes * group),
@@ -102,6 +117,41 @@ TEST_P(Dots, AreWhatTheModelTakes) {
   const std::string schedule = to_string(chosen(kernel()));
   for (const char* action : {"vector r1", "upcast k0", "dot k2", "upcast k3", "dot k5"})
     EXPECT_NE(schedule.find(action), npos) << action << ": " << schedule;
+}
+
+// What is no sum of products of four neighbours, lane after lane, is left to other instructions.
+TEST_P(Dots, AreOfGroupsThatLieTogether) {
+  using At = const UOp&;
+  const auto bytes = [](const std::vector<std::int64_t>& dims, const std::vector<UOp>& at,
+                        const UOp& valid = const_bool(true), int slot = 1) {
+    std::vector<UOp> sizes;
+    for (const std::int64_t dim : dims) sizes.push_back(size(dim));
+    return load(place(param(slot, Access::Read, sizes, dtypes::u8), at, valid));
+  };
+  const auto codes = [&](At r, At s, At l, At a) {
+    return bytes({40, depth, lanes, group}, {r, s, l, a});
+  };
+  const auto is_dot = [](const UOp& of) { return to_string(chosen(of)).find("dot") != npos; };
+  EXPECT_TRUE(is_dot(sums_of(codes)));
+  EXPECT_FALSE(is_dot(sums_of(codes, group, Op::Max))) << "the largest product";
+  EXPECT_FALSE(is_dot(sums_of(codes, group, Op::Add, true))) << "factors without a stride";
+  EXPECT_FALSE(is_dot(sums_of(
+      [&](At r, At s, At l, At a) { return bytes({40, depth, lanes, 8}, {r, s, l, a}); }, 8)))
+      << "groups of eight";
+  EXPECT_FALSE(is_dot(sums_of([&](At r, At s, At l, At a) {
+    return bytes({40, depth, lanes, group}, {r, s, l, a}, a < 3);
+  }))) << "one of four is not there";
+  EXPECT_FALSE(is_dot(sums_of([&](At r, At s, At l, At a) {
+    return make(Op::Shr, {codes(r, s, l, a), cast(a, dtypes::u8) * 2});
+  }))) << "codes by the place in the group";
+  EXPECT_FALSE(is_dot(sums_of([&](At r, At s, At l, At a) {
+    return codes(r, s, l, a) & bytes({group}, {a}, const_bool(true), 3);
+  }))) << "masks by the place in the group";
+  EXPECT_FALSE(is_dot(sums_of([&](At r, At s, At l, At a) {
+    return bytes({40, depth, group, lanes * 4}, {r, s, a, l * 4});
+  }))) << "a group lies apart";
+  EXPECT_FALSE(is_dot(sums_of([&](At, At, At l, At) { return cast(l, dtypes::u8); })))
+      << "nothing is read";
 }
 
 // What comes from beyond a core's own caches is prefetched, where the next rows are another

@@ -437,6 +437,14 @@ TEST_F(Online, IsRefusedWhereNothingIsRelativeToTheMaximum) {
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k1 5"),
             "schedule: 'online k1 5': it is not the only loop of a float maximum, or its size is "
             "not a constant");
+  const UOp n = make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 10, 20});
+  const UOp k = range(n, fresh_id().value, LoopKind::Reduce),
+            j = range(n, fresh_id().value, LoopKind::Reduce);
+  const UOp most = reduce(Op::Max, {load(place(x, {row, k})), k});
+  const UOp open = reduce(Op::Add, {make(Op::Exp2, {load(place(x, {row, j})) - most}), j});
+  EXPECT_EQ(refusal(kernel_of(open, {row, column}), "online k0 5"),
+            "schedule: 'online k0 5': it is not the only loop of a float maximum, or its size is "
+            "not a constant");
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k0 20"),
             "schedule: 'online k0 20': it has only 20 iterations");
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k0 5; unroll o0"),

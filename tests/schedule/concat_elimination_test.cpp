@@ -149,5 +149,15 @@ TEST(Joined, PartsThatReadOtherElementsHaveMemory) {
                   Tensor::cat({with_others(product)[i], other}, axis));
 }
 
+// The part is no part of the kernel of the first product, which runs before the second is there.
+TEST(Joined, APartOfTwoProductsWaitsForBoth) {
+  const Tensor x = random({64, 64}), w = random({64, 64}), y = random({64, 48}),
+               z = random({48, 64}), u = random({64, 32}), v = random({32, 64});
+  const Tensor a = exact(x).matmul(exact(w)).realize(), b = exact(y).matmul(exact(z)).realize(),
+               c = exact(u).matmul(exact(v)).realize();
+  expect_same(Tensor::cat({x.matmul(w) - y.matmul(z), u.matmul(v)}), Tensor::cat({a - b, c}));
+  expect_same(Tensor::cat({y.matmul(z) - x.matmul(w), u.matmul(v)}), Tensor::cat({b - a, c}));
+}
+
 }  // namespace
 }  // namespace weft

@@ -111,8 +111,7 @@ UOp added_product(const std::vector<MmaShape>& known, const Node* product, const
   const auto is_of_these_types = [&](const MmaShape& each) {
     return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
            each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
-           each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
-           each.group == group->src(0)->lo();
+           each.columns == b->dtype().lanes() && each.group == group->src(0)->lo();
   };
   const auto shape = std::ranges::find_if(known, [&](const MmaShape& each) {
     return is_of_these_types(each) && each.may_hold(b->hi());

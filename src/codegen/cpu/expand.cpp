@@ -133,7 +133,7 @@ class Expand : public Rebuilt {
   // must be the same in all lanes.
   std::optional<Line> short_stride_line(const Node* load) const {
     const Node* place = load->src(0);
-    if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
+    if (place->size() != 3 || load->dtype().is_bool()) return std::nullopt;
     // `dots` loads the elements between the lanes itself.
     if (std::ranges::any_of(place->ranges(), is_range<LoopKind::Dot>)) return std::nullopt;
     const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
