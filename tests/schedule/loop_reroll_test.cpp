@@ -8,6 +8,8 @@
 #include <weft/nn/recurrent.h>
 #include <weft/weft.h>
 
+#include "../support/open_sizes.h"
+
 namespace weft {
 namespace {
 
@@ -247,6 +249,137 @@ TEST(Rolled, AssignmentsStayApart) {
     return state.to_vector<float>();
   };
   EXPECT_EQ(f(), std::vector<float>(16, 11.0F));
+  // One element at a time: none may be overwritten before it is read.
+  const Context plain{{"NOOPT", 1}};
+  EXPECT_EQ(f(), std::vector<float>(16, 11.0F));
+}
+
+// A state, weights, inputs by step, and one input more.
+std::vector<Tensor> step_inputs() {
+  return {random({1, 6}), random({6, 6}), random({40, 6}), random({1, 6})};
+}
+Tensor row(const Tensor& x, std::int64_t i) { return x.narrow(0, i, 1); }
+Tensor next(const Tensor& h, const Tensor& w, const Tensor& input) {
+  return (h.matmul(w) + input).relu();
+}
+
+// For the first step of the loop it is no row of the inputs.
+TEST(Rolled, OutputsOfTheInputBefore) {
+  for (const bool is_joined : {true, false}) {
+    const auto f = [=](const std::vector<Tensor>& x) {
+      Tensor h = x[0], before = x[3];
+      std::vector<Tensor> all;
+      for (int i = 0; i < 12; ++i) {
+        const Tensor now = i == 0 ? x[3] : row(x[2], i);
+        h = next(h, x[1], now);
+        if (i > 0) all.push_back(h * before);
+        before = now;
+      }
+      if (is_joined) return Tensor::cat(all, 0);
+      Tensor sum = all[0];
+      for (std::size_t i = 1; i < all.size(); ++i) sum = sum + all[i] * static_cast<double>(i + 1);
+      return sum;
+    };
+    expect_same(f, step_inputs());
+  }
+}
+
+TEST(Rolled, TheFirstValueHandedOnIsComputedOtherwise) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[0], z = h * x[2].select(0, 0);
+    std::vector<Tensor> all;
+    for (int i = 1; i < 12; ++i) {
+      h = next(h, x[1], x[2].select(0, i));
+      const Tensor now = h * x[2].select(0, i - 1);
+      all.push_back(now + z);
+      z = now;
+    }
+    return Tensor::stack(all);
+  };
+  expect_same(f, {random({1, 6}), random({6, 6}), random({20, 1, 6})});
+}
+
+// Every other one, one twice, with a gap, there and back.
+TEST(Rolled, JoinedStatesAreNotThoseOfStepsInARow) {
+  const std::vector<std::size_t> cases[] = {
+      {1, 3, 5, 7, 9, 11}, {11, 11}, {7, 8, 10, 11}, {8, 9, 10, 9, 11}};
+  for (const std::vector<std::size_t>& steps : cases) {
+    const auto f = [&](const std::vector<Tensor>& x) {
+      Tensor h = x[0];
+      std::vector<Tensor> states, some;
+      for (int i = 0; i < 12; ++i) states.push_back(h = next(h, x[1], row(x[2], i)));
+      for (const std::size_t step : steps) some.push_back(states[step]);
+      return Tensor::stack(some);
+    };
+    expect_same(f, step_inputs());
+  }
+}
+
+// The last step's own input is what all steps share, and would be two values in one loop.
+TEST(Rolled, AllShareTheInputOfTheLast) {
+  for (const bool is_reversed : {false, true}) {
+    const auto f = [=](const std::vector<Tensor>& x) {
+      Tensor h = x[0];
+      const Tensor all = x[2].select(0, is_reversed ? 0 : 11);
+      for (int i = 0; i < 12; ++i)
+        h = ((h + x[2].select(0, is_reversed ? 11 - i : i)) * all).matmul(x[1]).relu();
+      return h;
+    };
+    expect_same(f, {random({1, 6}), random({6, 6}), random({12, 1, 6})});
+  }
+}
+
+TEST(Rolled, OutputsThatEndEarly) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[0];
+    std::vector<Tensor> all;
+    for (int i = 0; i < 12; ++i) {
+      h = h.matmul(x[1]).relu();
+      if (i < 10) all.push_back(h * x[3]);
+    }
+    all.push_back(h);
+    return Tensor::cat(all, 0);
+  };
+  expect_same(f, step_inputs());
+}
+
+// In the state, in an output, and in what an output hands on.
+TEST(Rolled, AnOpenPlaceIsNoInputOfALoop) {
+  const Dim at = bound_size("n", 0, 4, 2);
+  const auto part = [=](const Tensor& h) { return h.narrow(1, at, 4); };
+  const auto of_state = [=](const std::vector<Tensor>& x) {
+    Tensor h = x[0];
+    for (int i = 0; i < 12; ++i) h = ((part(h) + row(x[2], i)).matmul(x[1]) + row(x[3], i)).relu();
+    return h;
+  };
+  expect_same(of_state, {random({1, 8}), random({4, 8}), random({12, 4}), random({12, 8})});
+  for (const bool hands_on : {false, true}) {
+    const auto of_outputs = [=](const std::vector<Tensor>& x) {
+      Tensor h = x[0], z = part(h) * 2.0;
+      std::vector<Tensor> all;
+      for (int i = 0; i < 12; ++i) {
+        h = next(h, x[1], row(x[2], i));
+        const Tensor now = part(h) * 2.0;
+        all.push_back(hands_on ? h.narrow(1, 0, 4) + z : now);
+        z = now;
+      }
+      all.push_back(z);
+      return Tensor::cat(all, 0);
+    };
+    expect_same(of_outputs, {random({1, 8}), random({8, 8}), random({12, 8})});
+  }
+}
+
+TEST(Rolled, StepsThatCopyBetweenDevicesStay) {
+  const Tensor first = random({1, 6}), w = random({6, 6});
+  const auto f = [&] {
+    Tensor h = first;
+    for (int i = 0; i < 12; ++i) h = h.matmul(w).relu().to("INTERP").to("CPU");
+    return h.to_vector<float>();
+  };
+  const auto found = f();
+  const Context one_by_one{{"LOOPS", 0}};
+  EXPECT_EQ(found, f());
 }
 
 TEST(Rolled, Gradients) {

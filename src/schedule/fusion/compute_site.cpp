@@ -57,8 +57,9 @@ double terms_of_iteration(const ComputeSite& site, const CarriedScan& scan,
   return (std::max(0.0, scan.before + skipped) + own) / own;
 }
 
-// Returns how often the scans of a value compute what it reads in an iteration.
-double repeats(const ComputeSite& site, const IterationDomain& body) {
+// Returns how often an iteration computes the value: for each term of the scans that read it, and of
+// its own.
+double times_computed(const ComputeSite& site, const IterationDomain& body) {
   double times = site.repeats;
   for (const CarriedScan& scan : body.carried_scans) times *= terms_of_iteration(site, scan, body);
   return times;
@@ -98,8 +99,7 @@ double ComputeSite::operations(const IterationDomain& body, double Operations::*
   for (const Operations& operations : body.operations)
     total += operations.*of * trip_count(depth_of(operations.own)) /
              (decodes ? neighbours(operations.own) : 1);
-  for (const CarriedScan& scan : body.carried_scans) total *= terms_of_iteration(*this, scan, body);
-  return total;
+  return total * times_computed(*this, body);
 }
 
 double ComputeSite::neighbours(const std::vector<std::size_t>& own) const {
@@ -172,7 +172,7 @@ ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
   result.kernel = reader.kernel;
   result.outside = reader.outside;
   result.summed = access.summed;
-  result.repeats = repeats(reader, body);
+  result.repeats = times_computed(reader, body);
   result.nest.assign(around.begin(), around.end());
   std::map<const Node*, DimIndex> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];

@@ -54,7 +54,7 @@ struct ComputeSite {
   // If the site is inside a stage: the number of loops around the stage.
   std::optional<std::size_t> outside = {};
   std::optional<Op> summed = {};  // the reduction that reduces exactly this value
-  double repeats = 1;             // how often scans that read the value compute it in an iteration
+  double repeats = 1;             // how many terms of scans that read the value an iteration adds
 
   // Returns the `depth` outermost loops.
   LoopList outermost(std::size_t depth) const { return LoopList(nest).first(depth); }

@@ -39,16 +39,32 @@ UOp part_before(const Node* part, const Way& way) {
   return make(Op::Shrink, {UOp(part->src(0)), tuple(start), UOp(part->src(2))});
 }
 
+bool commutes(const Node* node) { return has(node->op(), OpFlag::Commutes); }
+
+std::uint64_t hash_of_sizes(const Node* node) {
+  if (node->shape() == nullptr) return 0;
+  std::uint64_t hash = 1;
+  for (const Node* size : node->dims())
+    hash = hash_mix(hash, static_cast<std::uint64_t>(size->bounds().hi));
+  return hash;
+}
+
 // Hashes the topmost levels of an expression, without movement. Counterparts in different steps
-// have equal hashes.
+// have equal hashes: the order of operands that commute may differ from step to step.
 std::uint64_t expression_hash(const Node* node, int depth) {
   while (is_movement(node)) node = node->src(0);
-  std::uint64_t hash = hash_mix(static_cast<std::uint64_t>(node->op()),
-                                reinterpret_cast<std::uintptr_t>(node->shape()));
+  std::uint64_t hash = hash_mix(static_cast<std::uint64_t>(node->op()), hash_of_sizes(node));
   if (node->op() == Op::Buffer) return hash_mix(hash, node->arg<BufferArg>().id.value);
   if (depth == 0) return hash;
-  for (const Node* source : node->src()) hash = hash_mix(hash, expression_hash(source, depth - 1));
-  return hash;
+  std::uint64_t in_any_order = 0;
+  for (const Node* source : node->src()) {
+    const std::uint64_t own = expression_hash(source, depth - 1);
+    if (commutes(node))
+      in_any_order += own;
+    else
+      hash = hash_mix(hash, own);
+  }
+  return hash_mix(hash, in_any_order);
 }
 
 // Pairs of a node of one step and its counterpart in the previous step.
@@ -127,7 +143,6 @@ class Pairs {
     return on_sources_of(b, a).node() == a;
   }
 
-  static bool commutes(const Node* node) { return has(node->op(), OpFlag::Commutes); }
   // Returns whether the sources of a commutative op match better in swapped order.
   static bool is_turned(const Node* b, const Node* a) {
     if (!commutes(b)) return false;
