@@ -197,13 +197,23 @@ class Fission {
   }
 
   // Splits values off until none saves time. The new kernel is inserted before the rest of the old
-  // one, and both are examined again.
+  // one, and both are examined again. As many times as the kernel has values: its parts may compute
+  // some of the same values, and would double with each of these.
   void choose() {
-    for (std::size_t step = 0; step < plan_.steps.size();)
-      if (auto moved = best_move(plan_.steps[step]))
+    for (std::size_t step = 0; step < plan_.steps.size();) {
+      const UOp& kernel = plan_.steps[step].kernel;
+      auto left = kernel.is_null() ? 0 : values_within(kernel);
+      for (std::size_t end = step + 1; step < end;) {
+        auto moved = left > 0 ? best_move(plan_.steps[step]) : std::nullopt;
+        if (!moved) {
+          ++step;
+          continue;
+        }
         apply(step, std::move(*moved));
-      else
-        ++step;
+        ++end;
+        --left;
+      }
+    }
   }
 
  private:
