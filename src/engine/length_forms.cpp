@@ -27,7 +27,7 @@ std::optional<std::int64_t> factor_of(TwoSizes size, TwoSizes product) {
 }
 
 // As windows are counted: few times the length, or that a little longer. Others are seldom meant.
-std::optional<Form> line_through(TwoSizes size, TwoSizes length) {
+std::optional<LengthForm> line_through(TwoSizes size, TwoSizes length) {
   constexpr std::int64_t most_times = 64, few_times = 2, most_more = 16;
   if (length.a == length.b || (size.a - size.b) % (length.a - length.b) != 0) return {};
   const std::int64_t factor = (size.a - size.b) / (length.a - length.b), times = std::abs(factor),
@@ -35,20 +35,21 @@ std::optional<Form> line_through(TwoSizes size, TwoSizes length) {
   const bool is_few = times <= few_times;
   const bool is_of_longer =
       times <= most_times && more % factor == 0 && std::abs(more / factor) <= most_more;
-  return is_few || is_of_longer ? std::optional(Form{factor, {}, {}, more}) : std::nullopt;
+  return is_few || is_of_longer ? std::optional(LengthForm{factor, {}, {}, more}) : std::nullopt;
 }
 
 // The simplest that gives both; nothing where none does.
-std::optional<Form> form_of(TwoSizes size, const std::vector<TwoSizes>& lengths) {
-  if (size.a == size.b) return Form{size.a};
+std::optional<LengthForm> form_of(TwoSizes size, const std::vector<TwoSizes>& lengths) {
+  if (size.a == size.b) return LengthForm{size.a};
   for (std::size_t i = 0; i < lengths.size(); ++i)
-    if (const auto factor = factor_of(size, lengths[i])) return Form{*factor, i};
+    if (const auto factor = factor_of(size, lengths[i])) return LengthForm{*factor, i};
   for (std::size_t i = 0; i < lengths.size(); ++i)
     for (std::size_t j = i; j < lengths.size(); ++j)
-      if (const auto factor = factor_of(size, lengths[i] * lengths[j])) return Form{*factor, i, j};
+      if (const auto factor = factor_of(size, lengths[i] * lengths[j]))
+        return LengthForm{*factor, i, j};
   for (std::size_t i = 0; i < lengths.size(); ++i)
     if (const auto form = line_through(size, lengths[i]))
-      return Form{form->factor, i, {}, form->more};
+      return LengthForm{form->factor, i, {}, form->more};
   return {};
 }
 
@@ -56,33 +57,34 @@ constexpr std::int64_t most_of_size = std::int64_t{1} << 31;  // products of two
 
 }  // namespace
 
-Wide Form::of(const Values& lengths) const {
+Wide LengthForm::of(const Values& lengths) const {
   const Wide product = length ? lengths[*length] : 1;
   return product * (other ? lengths[*other] : 1) * factor + more;
 }
 
-UOp Form::of(const std::vector<UOp>& lengths) const {
+UOp LengthForm::of(const std::vector<UOp>& lengths) const {
   UOp product = const_int(factor);
   for (const auto& each : {length, other})
     if (each) product = product * lengths[*each];
   return simplify(product + more);
 }
 
-Values Forms::lengths_of(const Values& values) const {
+Values LengthForms::lengths_of(const Values& values) const {
   Values result;
   for (const std::size_t size : lengths) result.push_back(values[size]);
   return result;
 }
 
-bool Forms::fit(const Values& values) const {
+bool LengthForms::fit(const Values& values) const {
   const Values own = lengths_of(values);
-  return std::ranges::equal(sizes, values, {}, [&](const Form& form) { return form.of(own); });
+  return std::ranges::equal(sizes, values, {},
+                            [&](const LengthForm& form) { return form.of(own); });
 }
 
-std::optional<Forms> concluded(const Values& before, const Values& now) {
-  Forms forms;
+std::optional<LengthForms> concluded(const Values& before, const Values& now) {
+  LengthForms forms;
   std::vector<TwoSizes> lengths;
-  std::map<TwoSizes, Form> known;
+  std::map<TwoSizes, LengthForm> known;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const TwoSizes size{before[i], now[i]};
     if (std::max(std::abs(size.a), std::abs(size.b)) > most_of_size && size.a != size.b) return {};
@@ -91,7 +93,7 @@ std::optional<Forms> concluded(const Values& before, const Values& now) {
       auto form = form_of(size, lengths);
       if (!form) {
         if (lengths.size() == most_lengths || std::min(size.a, size.b) < 2) return {};
-        form = Form{1, lengths.size()};
+        form = LengthForm{1, lengths.size()};
         lengths.push_back(size);
         forms.lengths.push_back(i);
       }

@@ -12,7 +12,7 @@ namespace weft {
 using Values = std::vector<std::int64_t>;
 
 // A size by the lengths: a number of times one, or the product of two, and something more.
-struct Form {
+struct LengthForm {
   std::int64_t factor;
   std::optional<std::size_t> length = {}, other = {};
   std::int64_t more = 0;
@@ -22,9 +22,9 @@ struct Form {
 };
 
 // What was concluded from two runs: which sizes are lengths, and what follows from those for the others.
-struct Forms {
+struct LengthForms {
   std::vector<std::size_t> lengths;
-  std::vector<Form> sizes;
+  std::vector<LengthForm> sizes;
 
   Values lengths_of(const Values& values) const;
   bool fit(const Values& values) const;
@@ -32,6 +32,6 @@ struct Forms {
 
 // Sizes that are equal in both runs are one size. Nothing where too much changes, or a length is 1, which is a case of its own
 // in many programs.
-std::optional<Forms> concluded(const Values& before, const Values& now);
+std::optional<LengthForms> concluded(const Values& before, const Values& now);
 
 }  // namespace weft

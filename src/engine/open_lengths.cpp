@@ -30,7 +30,7 @@ struct KindSeen {
   Values last;
   int changes = 0;
   int conclusions = 0;
-  std::optional<Forms> forms = {};
+  std::optional<LengthForms> forms = {};
 };
 
 struct Kinds {
@@ -77,7 +77,7 @@ struct SizedGraph {
 
 // For tests: of a graph that nobody has seen, as if it had been run once with other sizes. Odd ones and even ones change
 // apart, so that there are forms of all kinds.
-std::optional<Forms> invented(const Values& sizes) {
+std::optional<LengthForms> invented(const Values& sizes) {
   Values before;
   for (const std::int64_t size : sizes)
     before.push_back(size < 2 ? size : size % 2 == 0 ? 2 * size : size + 1);
@@ -86,7 +86,7 @@ std::optional<Forms> invented(const Values& sizes) {
 }
 
 // Nothing where the graph is to be computed for its own sizes.
-std::optional<Forms> forms_for(const SizedGraph& graph) {
+std::optional<LengthForms> forms_for(const SizedGraph& graph) {
   const Kinds::Key key = graph.key();
   const std::lock_guard lock(kinds().mutex);
   KindSeen& seen =
@@ -120,34 +120,29 @@ BoundVariable variable_of(const Length& length) {
   return {Variable("length", length.least, length.most), length.value};
 }
 
-// The largest ranges around the values in which no size is below zero: one length after the other, up, then down. Nothing
-// where there are none.
+// Halves of the ranges, the widest first, until no size is below zero: few plans, whichever lengths come. Nothing where
+// even single lengths do not fit.
 std::optional<std::vector<Length>> narrowed(std::vector<Length> lengths,
                                             const std::vector<UOp>& variables,
                                             const std::vector<UOp>& sizes) {
-  std::vector<Length> own;
-  for (const Length& length : lengths) own.push_back({length.value, length.value, length.value});
   const auto are_sizes = [&] {
     Substitution now;
-    for (std::size_t i = 0; i < own.size(); ++i)
-      now.emplace(variables[i].node(), Variable("length", own[i].least, own[i].most));
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      now.emplace(variables[i].node(), Variable("length", lengths[i].least, lengths[i].most));
     return std::ranges::all_of(
         sizes, [&](const UOp& size) { return substitute(size, now)->bounds().lo >= 0; });
   };
-  if (!are_sizes()) return {};
-  const auto extend = [&](std::int64_t& end, std::int64_t to) {
-    std::int64_t good = end;
-    for (std::int64_t bad = to < good ? to - 1 : to + 1; std::abs(bad - good) > 1;) {
-      end = std::midpoint(good, bad);
-      (are_sizes() ? good : bad) = end;
-    }
-    end = good;
-  };
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    extend(own[i].most, lengths[i].most);
-    extend(own[i].least, lengths[i].least);
+  const auto width = [](const Length& length) { return length.most - length.least; };
+  while (!are_sizes()) {
+    Length& widest = *std::ranges::max_element(lengths, {}, width);
+    if (width(widest) == 0) return {};
+    const std::int64_t middle = std::midpoint(widest.least, widest.most);
+    if (widest.value <= middle)
+      widest.most = middle;
+    else
+      widest.least = middle + 1;
   }
-  return own;
+  return lengths;
 }
 
 UOp in_own_graph(const UOp& variable) {
@@ -156,7 +151,7 @@ UOp in_own_graph(const UOp& variable) {
 }
 
 struct OpenGraph {
-  OpenGraph(const SizedGraph& graph, const Forms& forms, const std::vector<Length>& lengths) {
+  OpenGraph(const SizedGraph& graph, const LengthForms& forms, const std::vector<Length>& lengths) {
     for (const Length& length : lengths) {
       bound.push_back(variable_of(length));
       variables.push_back(in_own_graph(bound.back().variable));
@@ -164,7 +159,7 @@ struct OpenGraph {
     auto form = forms.sizes.begin();
     roots = with_other_sources(graph.roots, graph.nodes, [&](const Node* user, std::size_t i) {
       if (!is_size(user->src(i))) return UOp();
-      const Form& own = *form++;
+      const LengthForm& own = *form++;
       if (!own.length) return UOp();
       has_constant |= user->op() == Op::Buffer && user->arg<BufferArg>().space == Space::Constant;
       return own.of(variables);
@@ -184,7 +179,7 @@ bool open_lengths(Resolved& resolved) {
   if (asked == 0) return false;
   const SizedGraph graph(resolved);
   if (!graph.may_be_open()) return false;
-  const std::optional<Forms> forms = asked == 1 ? forms_for(graph) : invented(graph.sizes);
+  const std::optional<LengthForms> forms = asked == 1 ? forms_for(graph) : invented(graph.sizes);
   if (!forms) return false;
   std::vector<Length> lengths;
   for (const std::int64_t length : forms->lengths_of(graph.sizes))

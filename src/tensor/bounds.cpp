@@ -21,7 +21,11 @@ void want_bounds(std::string_view op, const Tensor& tensor, const Tensor::Bounds
 
 UOp difference(const UOp& a, const UOp& b) {
   if (a->is_const() && b->is_const()) return const_int(a->lo() - b->lo());
-  return b->is_const_int(0) ? a : weft::cast(a, dtypes::index) - weft::cast(b, dtypes::index);
+  if (b->is_const_int(0)) return a;
+  const UOp to = weft::cast(a, dtypes::index), from = weft::cast(b, dtypes::index);
+  for (const std::size_t i : {0, 1})  // as many elements from an open place on have that size
+    if (to->op() == Op::Add && to->src(i) == from.node()) return UOp(to->src(1 - i));
+  return to - from;
 }
 
 bool is_negative(const UOp& size) { return size->bounds().hi < 0; }

@@ -67,10 +67,9 @@ Tensor Tensor::narrow(std::int64_t axis, const Dim& start, const Dim& length) co
       (stop->is_const() && size.uop()->is_const() && stop->lo() > size.uop()->lo()))
     user_error(fmt::format("narrow: {} elements from {} on are no part of axis {} of shape {}",
                            size_text(length.uop()), size_text(start.uop()), at, shape_text(uop())));
-  Sizes starts(dims().size(), const_int(0)), sizes = sizes_of(uop());
-  starts[static_cast<std::size_t>(at)] = start.uop();
-  sizes[static_cast<std::size_t>(at)] = length.uop();
-  return viewed(weft::shrink(uop(), starts, sizes));
+  Bounds bounds = whole(*this);
+  bounds[static_cast<std::size_t>(at)] = {start, Dim(stop)};
+  return shrink(bounds);
 }
 
 Tensor Tensor::select(std::int64_t axis, const Dim& index) const {

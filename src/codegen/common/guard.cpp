@@ -17,6 +17,7 @@ UOp divide(const Match& m) {
   const bool by_zero = b->bounds().contains(0);
   const bool may_wrap = !b->dtype().is_unsigned() && b->bounds().contains(-1) &&
                         a->bounds().lo == dtype_interval(a->dtype().scalar()).lo;
+  if (!by_zero && !may_wrap) return {};
   UOp divisor = b;
   if (by_zero) divisor = where(b == zero, one, divisor);
   if (may_wrap) divisor = where(b == minus, one, divisor);
