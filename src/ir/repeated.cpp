@@ -30,14 +30,26 @@ std::vector<UOp> effects_of_iteration(const UOp& kernel, Symbol name) {
   const Node* loop = loop_around(kernel.node());
   const UOp iteration = Variable(name.get(), 0, loop->src(0)->lo() - 1, loop->dtype());
   const UOp done = substitute(kernel.src(0).src(0), {{loop, iteration}});
-  if (done->op() == Op::End) return {done};
   std::vector<UOp> effects;
-  for (std::size_t i = 0; i < done->size(); ++i) effects.push_back(done.src(i));
+  const auto add = [&](const Node* end) {
+    effects.emplace_back(end->size() == 1 ? end->src(0) : end);  // of no loops: a STORE alone
+  };
+  if (done->op() == Op::End)
+    add(done.node());
+  else
+    std::ranges::for_each(done->src(), add);
   return effects;
 }
 
 bool are_ends(NodeList effects) {
   return std::ranges::all_of(effects, [](auto effect) { return effect->op() == Op::End; });
+}
+
+// As loops of schedules have it, where kernels are run that have been scheduled.
+bool has_memory_of_each_iteration(const Node* done, const Node* loop) {
+  return std::ranges::any_of(toposort(done), [&](const Node* node) {
+    return node->op() == Op::After && std::ranges::find(node->src(), loop) != node->src().end();
+  });
 }
 
 // The memory that it writes, but for what is done before it.
@@ -97,7 +109,7 @@ const Node* loop_around(const Node* kernel) {
   if (end->op() != Op::End || end->size() != 2) return nullptr;
   const Node* done = end->src(0);
   const bool repeats = done->op() == Op::End || (done->op() == Op::Tuple && are_ends(done->src()));
-  return repeats ? end->src(1) : nullptr;
+  return repeats && !has_memory_of_each_iteration(done, end->src(1)) ? end->src(1) : nullptr;
 }
 
 UOp strip_loop(const UOp& kernel) {

@@ -139,6 +139,55 @@ TEST(Rolled, AStepThatConvolves) {
               1e-5);
 }
 
+// A store of one element has no loops. Alone or beside others it is done in each step.
+TEST(Rolled, OneElementOfAStep) {
+  const auto losses = [](const std::vector<Tensor>& x) {
+    std::vector<Tensor> all;
+    Tensor h = x[2];
+    for (int t = 0; t < 8; ++t) {
+      h = (h.matmul(x[1]) + x[0][{Slice{t, t + 1}}]).tanh();
+      all.push_back(h.square().sum());
+    }
+    return Tensor::cat({Tensor::stack(all, 0), h.flatten()});
+  };
+  const auto conjugate_gradients = [](const std::vector<Tensor>& given) {
+    const Tensor& m = given[0];
+    Tensor x = given[1] * 0, r = given[1], p = r, rs = r.dot(r);
+    for (int t = 0; t < 10; ++t) {
+      const Tensor mp = m.matmul(p), alpha = rs / p.dot(mp) * 0.7;
+      x = x + alpha * p;
+      r = r - alpha * mp;
+      const Tensor next = r.dot(r);
+      p = r + next / rs * p;
+      rs = next;
+    }
+    return x;
+  };
+  const auto regression = [](const std::vector<Tensor>& x) {
+    Tensor w = x[2];
+    for (int t = 0; t < 10; ++t) w = w - ((x[0] * w - x[1]) * x[0]).mean() * 0.1;
+    return w;
+  };
+  expect_same(losses, {random({8, 2}), random({2, 2}), random({1, 2})});
+  const Tensor made = random({4, 4}), matrix = (made.matmul(made.T()) + Tensor::eye(4)).realize();
+  expect_same(conjugate_gradients, {matrix, random({4})}, 1e-5);
+  expect_same(regression, {random({3}), random({3}), random({1})});
+  EXPECT_EQ(kernels(regression({random({3}), random({3}), random({1})})), 2U);
+}
+
+// What a step sums is what the same step has written.
+TEST(Rolled, SumsOfWhatTheStepHasWritten) {
+  const auto power_iteration = [](const std::vector<Tensor>& x) {
+    Tensor v = x[1];
+    for (int t = 0; t < 12; ++t) {
+      const Tensor w = x[0].matmul(v) + x[1];
+      v = x[0].matmul(w / (w.square().sum().sqrt() + 1));
+    }
+    return v;
+  };
+  expect_same(power_iteration, {random({8, 8}), random({8})});
+}
+
 // A step that looks back further than the one before is left as it is.
 TEST(Rolled, TwoStepsBack) {
   const auto f = [](const std::vector<Tensor>& x) {

@@ -42,7 +42,10 @@ class LoopKernel {
     emit(loop_.partition, loop_.fusion, own);
     note_accesses(own);
     std::vector<UOp> ends;
-    for (const Step& step : own.steps) add_ends(step, own, ends);
+    for (const Step& step : own.steps) {
+      const UOp kernel = in_plan(step, own);
+      for (std::size_t i = 0; i < kernel->size(); ++i) ends.push_back(ended(kernel.src(i)));
+    }
     const UOp iteration = range(const_int(loop_.iterations), fresh_id().value);
     const UOp done =
         substitute(ends.size() == 1 ? ends[0] : tuple(ends), {{loop_.iteration.node(), iteration}});
@@ -90,17 +93,22 @@ class LoopKernel {
                 ParamArg{static_cast<std::int32_t>(slot), accesses_.at(slot), 0});
   }
 
-  void add_ends(const Step& step, const Plan& own, std::vector<UOp>& ends) {
-    rebuilt({step.kernel}, [&](const Node* node, std::vector<UOp> src) {
+  // A STORE alone gets an END of no loops (repeated.h).
+  static UOp ended(const UOp& effect) {
+    return effect->op() == Op::End ? effect : make(Op::End, {effect});
+  }
+
+  // The kernel on slots of the plan and rows of what is kept of all steps.
+  UOp in_plan(const Step& step, const Plan& own) {
+    const auto remade = [&](const Node* node, std::vector<UOp> src) {
       if (node->op() == Op::Param) return param_for(slot_of(buffer_of(node, step, own)));
       if (node->op() == Op::Index && node->src(0)->op() == Op::Param) {
         const auto row = rows_.find(id_of(buffer_of(node->src(0), step, own)));
         if (row != rows_.end()) src.insert(src.begin() + 2, row->second);
       }
-      const UOp now = with_sources(UOp(node), src);
-      if (node->op() == Op::End) ends.push_back(now);
-      return now;
-    });
+      return with_sources(UOp(node), src);
+    };
+    return rebuilt({step.kernel}, remade)[0];
   }
 
   const StepLoop& loop_;

@@ -1,5 +1,6 @@
 // Kernels that do the same again and again, where each time needs the one before: SINK(END(END(...)
-// ..., RANGE)).
+// ..., RANGE)). A STORE alone stands in an END of no loops, since the iterations of END(STORE, RANGE) do not need
+// each other.
 #pragma once
 
 #include <weft/dev/ir/uop.h>
