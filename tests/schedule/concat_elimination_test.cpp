@@ -159,5 +159,42 @@ TEST(Joined, APartOfTwoProductsWaitsForBoth) {
   expect_same(Tensor::cat({y.matmul(z) - x.matmul(w), u.matmul(v)}), Tensor::cat({b - a, c}));
 }
 
+// The memory that is joined into has values of its own before and after.
+class JoinedIntoMemory : public testing::Test {
+ protected:
+  const Tensor a_ = Tensor({{1.0, 2.0}, {3.0, 4.0}}).realize(), first_ = (a_ * 10).contiguous(),
+               second_ = (a_ + 100).contiguous();
+  Tensor joined() const { return Tensor::cat({first_, second_}, 0); }
+};
+
+TEST_F(JoinedIntoMemory, WrittenAgainWhileAPartIsRead) {
+  const Tensor more = Tensor::full({1, 2}, 1000.0).realize(), row = Tensor({0}).realize();
+  const Tensor p = a_.index_add(0, row, more), q = a_.index_add(0, Tensor({1}).realize(), more);
+  const Tensor all = Tensor::cat({p, q}, 0).index_add(0, row, more * 10), most = p.max(1);
+  Tensor::realize({all, most});
+  EXPECT_EQ(most.to_vector<float>(), (std::vector<float>{1002, 4}));
+  EXPECT_EQ(all.max(1).to_vector<float>(), (std::vector<float>{11002, 4, 2, 1004}));
+}
+
+TEST_F(JoinedIntoMemory, GivenItsFirstValuesBehindAPart) {
+  const Tensor x = Tensor::ones({6, 2}).realize();
+  const Tensor put = (x * 2).index_put({Slice{1, 5}}, joined()), sum = first_.sum();
+  Tensor::realize({sum, put});
+  EXPECT_EQ(put.select(1, 0).to_vector<float>(), (std::vector<float>{2, 10, 30, 101, 103, 2}));
+}
+
+TEST_F(JoinedIntoMemory, AtPlacesThatComeTwice) {
+  const Tensor put = Tensor::zeros({2, 2}).index_put({Tensor::arange(4).floordiv(2)}, joined());
+  const Tensor sum = first_.sum(0);
+  Tensor::realize({put, sum});
+  EXPECT_EQ(sum.to_vector<float>(), (std::vector<float>{40, 60}));
+}
+
+TEST_F(JoinedIntoMemory, AtPlacesInMemory) {
+  const Tensor places = Tensor({0, 9, 4, 5}).realize();
+  const Tensor put = Tensor::zeros({6, 2}).index_put({places % 6}, joined());
+  EXPECT_EQ(put.select(1, 0).to_vector<float>(), (std::vector<float>{10, 0, 0, 30, 101, 103}));
+}
+
 }  // namespace
 }  // namespace weft

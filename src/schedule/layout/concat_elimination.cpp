@@ -39,6 +39,19 @@ const Node* only_end(const UOp& kernel) {
   return fits ? end : nullptr;
 }
 
+// Returns whether each dimension is indexed by a loop, plus a constant perhaps, and each loop indexes one.
+bool stores_each_element_once(const Node* end) {
+  std::set<const Node*> open;
+  for (const Node* loop : end->src().subspan(1))
+    if (loop->op() == Op::Range) open.insert(loop);
+  for (const Node* at : end->src(0)->src(0)->src().subspan(2)) {
+    if (contains_op(at, {Op::Load})) return false;
+    if (at->op() == Op::Add && at->src(1)->ranges().empty()) at = at->src(0);
+    if (at->op() == Op::Range ? open.erase(at) == 0 : !at->ranges().empty()) return false;
+  }
+  return open.empty();
+}
+
 bool reads_memory(const Node* value) {
   return std::ranges::any_of(elementwise_below({value}), [](const Node* node) {
     return OpSet{Op::Load, Op::Reduce}.contains(node->op());
@@ -121,23 +134,29 @@ class ConcatEliminator {
   void run() {
     split();
     for (std::size_t step = 0; step < plan_.steps.size();) {
-      if (!is_part_[step] || !try_eliminate(step)) {
+      if (concats_[step] == none || !try_eliminate(step)) {
         ++step;
         continue;
       }
       const auto at = static_cast<std::ptrdiff_t>(step);
       plan_.steps.erase(plan_.steps.begin() + at);
-      is_part_.erase(is_part_.begin() + at);
+      concats_.erase(concats_.begin() + at);
+      parts_only_.erase(parts_only_.begin() + at);
     }
   }
 
  private:
+  static constexpr std::size_t none = 0;
+
   void split() {
+    std::size_t concat = none;
     replace_steps(plan_, [&](const Step& step) {
       std::vector<Step> parts = parts_of(step);
-      is_part_.resize(is_part_.size() + std::max<std::size_t>(parts.size(), 1), !parts.empty());
+      concats_.resize(concats_.size() + std::max<std::size_t>(parts.size(), 1),
+                      parts.empty() ? none : ++concat);
       return parts;
     });
+    parts_only_.resize(concats_.size());
   }
 
   // Returns a step for each part; none if the kernel should stay whole.
@@ -180,6 +199,7 @@ class ConcatEliminator {
   std::optional<Mapped> mapped(const Step& step) const {
     const Node* end = only_end(step.kernel);
     if (end == nullptr || !end->src(0)->src(0)->src(1)->is_const_int(1) ||
+        !stores_each_element_once(end) ||
         contains_op(step.kernel.node(), {Op::Reduce, Op::Stage, Op::After}))
       return {};
     for (const Node* node : toposort(end->src(0)->src(1)))
@@ -230,15 +250,44 @@ class ConcatEliminator {
         return false;
       users.push_back(i);
     }
-    if (found->is_copy()) {
+    if (!may_take_its_place(number, *found, users)) return false;
+    if (found->is_copy())
       for (const std::size_t user : users) move_memory(plan_.steps[user], *found);
-      return true;
+    else if (users.size() != 1 || !fuse_into(plan_.steps[users[0]], plan_.steps[number], *found))
+      return false;
+    for (const std::size_t user : users) parts_only_[user][found->to] = concats_[number];
+    return true;
+  }
+
+  // Returns whether no step accesses the destination as long as the source is used, but for those that access other parts
+  // alone, and for readers behind the step.
+  bool may_take_its_place(std::size_t number, const Mapped& found,
+                          const std::vector<std::size_t>& users) const {
+    if (users.empty()) return false;
+    const std::size_t concat = concats_[number];
+    const bool stays = std::ranges::all_of(users, [&](std::size_t user) {
+      return user < number || has_access(plan_.steps[user], found.from, Access::Read);
+    });
+    for (std::size_t i = users[0]; i <= std::max(users.back(), number); ++i) {
+      const Step& step = plan_.steps[i];
+      if (!touches(step, found.to)) continue;
+      if (concats_[i] == concat && has_access(step, found.to, Access::Write)) continue;
+      if (i > number && stays && has_access(step, found.to, Access::Read)) continue;
+      const auto part = parts_only_[i].find(found.to);
+      if (part == parts_only_[i].end() || part->second != concat) return false;
     }
-    return users.size() == 1 && fuse_into(plan_.steps[users[0]], plan_.steps[number], *found);
+    return true;
   }
 
   static bool touches(const Step& step, std::uint32_t slot) {
     return std::ranges::find(step.slots, slot) != step.slots.end();
+  }
+
+  static bool has_access(const Step& step, std::uint32_t slot, Access access) {
+    if (step.kernel.is_null())
+      return access == (step.slots[0] == slot ? Access::Write : Access::Read);
+    const Node* param = param_for(step, slot);
+    return param != nullptr && param->arg<ParamArg>().access == access;
   }
 
   static const Node* param_for(const Step& step, std::uint32_t slot) {
@@ -319,8 +368,10 @@ class ConcatEliminator {
   }
 
   Plan& plan_;
-  std::vector<bool> is_own_;   // by slot
-  std::vector<bool> is_part_;  // by step: whether it is part of a split kernel
+  std::vector<bool> is_own_;          // by slot
+  std::vector<std::size_t> concats_;  // by step: the split kernel that it is part of
+  // By step: the slots of which it accesses no more than one part, and the split kernels whose parts these are.
+  std::vector<std::map<std::uint32_t, std::size_t>> parts_only_;
 };
 
 }  // namespace
