@@ -7,6 +7,7 @@
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/settings.h>
 
 #include "../support/kernels.h"
 
@@ -52,26 +53,42 @@ using Counts = std::vector<std::size_t>;
 
 TEST_F(Factors, ScaleOfABlockStandsOutsideOfIt) {
   const UOp block = loop(), i = loop(), j = loop();
-  const UOp product = read(1, {block, i, j}) * (read(2, {block, i, j}) * read(3, {block}));
+  const UOp product = read(1, {block, i, j}) * (code(2, {block, i, j}) * read(3, {block}));
   EXPECT_EQ(loops_of_sums(reduce(Op::Add, {product, block, i, j})), (Counts{1, 2}));
 }
 
 TEST_F(Factors, ScalesWithinScales) {
   const UOp block = loop(), i = loop(), j = loop();
-  const UOp product = read(1, {block, i, j}) * read(2, {block, i}) * read(3, {block});
+  const UOp product = code(1, {block, i, j}) * code(2, {block, i}) * read(3, {block});
   EXPECT_EQ(loops_of_sums(reduce(Op::Add, {product, block, i, j})), (Counts{1, 1, 1}));
+}
+
+// A sum of the rest may be infinite where a mask or a small factor keeps each term finite.
+TEST_F(Factors, StayWithLargeNumbers) {
+  const UOp block = loop(), i = loop();
+  const auto loops_with = [&](const UOp& value) {
+    return loops_of_sums(reduce(Op::Add, {value * read(2, {block}), block, i}));
+  };
+  EXPECT_EQ(loops_with(read(1, {block, i})), (Counts{2}));
+  EXPECT_EQ(loops_with(code(1, {block, i}, dtypes::bf16)), (Counts{2}));
+  EXPECT_EQ(loops_with(code(1, {block, i}, dtypes::i32)), (Counts{2}));
+  EXPECT_EQ(loops_with(read(1, {block, i}) * code(3, {block, i}, dtypes::bool_)), (Counts{2}));
+  EXPECT_EQ(loops_with(code(1, {block, i}, dtypes::f16)), (Counts{1, 1}));
+  EXPECT_EQ(loops_with(code(1, {block, i}, dtypes::i16)), (Counts{1, 1}));
+  const Context fast{{"FASTMATH", 1}};
+  EXPECT_EQ(loops_with(read(1, {block, i})), (Counts{1, 1}));
 }
 
 // They would be added up in each iteration.
 TEST_F(Factors, LanesStayOutside) {
   const UOp block = loop(), i = loop(), lane = loop(LoopKind::Vector);
-  const UOp product = read(1, {block, i, lane}) * read(2, {block});
+  const UOp product = code(1, {block, i, lane}) * read(2, {block});
   EXPECT_EQ(loops_of_sums(reduce(Op::Add, {product, block, i, lane})), (Counts{2, 1}));
 }
 
 TEST_F(Factors, OthersStayInside) {
   const UOp block = loop(), i = loop();
-  const UOp scale = read(3, {block}), value = read(1, {block, i}), by = read(2, {i});
+  const UOp scale = read(3, {block}), value = code(1, {block, i}), by = read(2, {i});
   // It changes in the innermost loop; is added; is no factor of a sum; is in no loop of it.
   EXPECT_EQ(loops_of_sums(reduce(Op::Add, {value * by, block, i})), (Counts{2}));
   EXPECT_EQ(loops_of_sums(reduce(Op::Add, {value + scale, block, i})), (Counts{2}));
@@ -83,26 +100,28 @@ TEST_F(Factors, OthersStayInside) {
 // Of which there would be as many as the exponent.
 TEST_F(Factors, PowersStayAsTheyAre) {
   const UOp block = loop(), i = loop();
-  UOp power = read(1, {block, i});
+  UOp power = code(1, {block, i});
   for (int square = 0; square < 40; ++square) power = power * power;
-  const std::vector<UOp> sums = sums_of(reduce(Op::Add, {power * read(2, {block}), block, i}));
+  const UOp rest = power * code(3, {block, i});
+  const std::vector<UOp> sums = sums_of(reduce(Op::Add, {rest * read(2, {block}), block, i}));
   ASSERT_EQ(sums.size(), 2u);
-  EXPECT_TRUE(sums[1]->src(0) == power.node());
+  EXPECT_TRUE(sums[1]->src(0) == rest.node());
 }
 
 // What two products share may be taken apart again and again.
 TEST_F(Factors, AreNotWithoutNumber) {
   const UOp block = loop(), i = loop();
-  UOp value = read(1, {block, i});
+  UOp value = code(1, {block, i});
   for (int step = 0; step < 40; ++step) value = value * (value * read(3, {i}));
-  EXPECT_EQ(loops_of_sums(reduce(Op::Add, {value * read(2, {block}), block, i})), (Counts{1, 1}));
+  const UOp scaled = read(2, {block}) * code(4, {block, i});
+  EXPECT_EQ(loops_of_sums(reduce(Op::Add, {scaled * value, block, i})), (Counts{1, 1}));
 }
 
 // Sums of copies of a loop are one sum, but for those of what each has of its own.
 TEST_F(Factors, CopiesHaveSumsOfTheirOwnWithFactorsOfTheirOwn) {
   const UOp block = loop(), i = loop(), copy = loop(LoopKind::Upcast);
   const auto loops_with = [&](const UOp& scale) {
-    const UOp product = read(1, {block, i, copy}) * read(2, {block, i, copy}) * scale;
+    const UOp product = read(1, {block, i, copy}) * code(2, {block, i, copy}) * scale;
     return loops_of_sums(reduce(Op::Add, {product, block, i, copy}));
   };
   EXPECT_EQ(loops_with(read(3, {block})), (Counts{1, 2}));
@@ -113,7 +132,7 @@ TEST_F(Factors, CopiesHaveSumsOfTheirOwnWithFactorsOfTheirOwn) {
 TEST_F(Factors, OfCopiesAlone) {
   const UOp block = loop(), part = loop(LoopKind::Upcast), copy = loop(LoopKind::Upcast);
   const auto loops_with = [&](const UOp& scale) {
-    const UOp product = read(1, {block, part, copy}) * scale;
+    const UOp product = code(1, {block, part, copy}) * scale;
     return loops_of_sums(reduce(Op::Add, {product, block, part, copy}));
   };
   EXPECT_EQ(loops_with(read(2, {block})), (Counts{1, 2}));

@@ -131,6 +131,42 @@ TEST(Hoisted, WhatOthersNeedStaysAsItIs) {
   EXPECT_EQ(with_invariants_hoisted(wanted)[0].node(), wanted[0].node());
 }
 
+// Where it is infinite the sum of the others is no number, and what a mask hides may be large.
+TEST(Hoisted, WhatMayBeInfiniteOrHidesStaysAsItIs) {
+  const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3), row = filled(6, 1, 0.3);
+  const Tensor factors[] = {x.sum(1, true).reciprocal(),
+                            1 / row,
+                            row.log(),
+                            row.pow(-1),
+                            (row > 0).cast(dtypes::f32),
+                            (row > 0).where(row, 0),
+                            x.sum(1, true) / x.max(1, true)};
+  const auto is_hoisted = [](const Tensor& value) {
+    return with_invariants_hoisted({value.uop()})[0].node() != value.uop().node();
+  };
+  for (const Tensor& factor : factors) EXPECT_FALSE(is_hoisted((x * factor).matmul(y)));
+  for (const Tensor& divisor : {x.sum(1, true), x.abs().max({1}, true), row, row.exp() - row})
+    EXPECT_FALSE(is_hoisted((x / divisor).matmul(y)));
+  for (const Tensor& divisor :
+       {x.square().mean(1, true) + 1e-5, row.exp(), row.abs().maximum(1e-6)})
+    EXPECT_TRUE(is_hoisted((x / divisor.sqrt()).matmul(y)));
+  const Context fast{{"FASTMATH", 1}};
+  for (const Tensor& factor : factors) EXPECT_TRUE(is_hoisted((x * factor).matmul(y)));
+}
+
+TEST(Hoisted, DivisorsOfZeroGiveWhatTheyGiveAlone) {
+  const Tensor z = Tensor({{1.0, -1.0, 0.0}}).realize(),
+               y = Tensor({{1.0}, {2.0}, {5.0}}).realize();
+  EXPECT_TRUE(std::isnan((z / z.sum(1, true)).matmul(y).item<float>()));
+  const Tensor large = Tensor({{1e25, 2e25}}).realize();
+  const Tensor scaled = large / large.abs().max(1, true);
+  EXPECT_NEAR((scaled * scaled.contiguous()).sum().item<float>(), 1.25, 1e-6);
+  const Tensor lowest = Tensor::full({2, 3}, -3e38).realize(),
+               seen = Tensor({{true}, {false}}).realize();
+  const Tensor hidden = (lowest * seen.cast(dtypes::f32)).matmul(y);
+  EXPECT_EQ(hidden[1].item<float>(), 0);
+}
+
 // Of no elements there is no first one; and a sum of nothing is 0, whatever it would be multiplied by.
 TEST(Hoisted, SumsOfNothingStayAsTheyAre) {
   const Tensor x = Tensor::zeros({3, 0}).contiguous().realize(), y = filled(3, 1, 0.7);

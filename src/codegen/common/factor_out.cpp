@@ -1,6 +1,7 @@
 // Moves factors of a sum that are invariant in its inner loops out of these loops, such as the
 // scales of quantised blocks. Also moves out offsets of codes: sum(x * (code*scale - offset))
-// becomes scale * sum(x*code) - offset * sum(x).
+// becomes scale * sum(x*code) - offset * sum(x). The rest has to hold a number that is known to be small: without a
+// mask of zeros, or a tiny factor, other finite values may add up to infinity.
 //
 // Runs after schedules, which expect the nested loops of a sum to be one reduction.
 
@@ -122,6 +123,21 @@ UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
   return product_of(factors.outside) * closed_over(UOp(sum), value, loops);
 }
 
+// Whether its type or bounds limit the factor to 65536, as codes are. One such factor says that the sum is of dequantised
+// numbers, which are not extreme. Masks are none: what they hide is often the lowest float.
+bool is_small(const Node* factor) {
+  constexpr std::int64_t most = 65536;  // of f16 and narrower floats too
+  if (factor->op() != Op::Cast) return false;
+  const Node* value = factor->src(0);
+  if (value->dtype().is_float())
+    return value->dtype().bytes() <= 2 && value->dtype().scalar() != dtypes::bf16;
+  return value->dtype().is_int() && value->lo() >= -most && value->hi() <= most;
+}
+
+bool may_leave_the_rest(const Factors& factors) {
+  return setting_int("FASTMATH") != 0 || std::ranges::any_of(factors.inside, is_small);
+}
+
 bool is_profitable(const Factors& factors, const SumLoops& loops) {
   return !factors.outside.empty() && !factors.inside.empty() &&
          changes_with_any(product_of(factors.outside).node(), loops.outer);
@@ -130,7 +146,7 @@ bool is_profitable(const Factors& factors, const SumLoops& loops) {
 UOp split_product(const Node* sum, const Nodes& factors) {
   const SumLoops loops = split_loops(sum, factors);
   const Factors parts(factors, loops.inner);
-  if (!is_profitable(parts, loops)) return {};
+  if (!is_profitable(parts, loops) || !may_leave_the_rest(parts)) return {};
   return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
 }
 

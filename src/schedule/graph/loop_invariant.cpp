@@ -5,7 +5,9 @@
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/settings.h>
 
+#include "factor_values.h"
 #include "rebuild.h"
 #include "reshape.h"
 
@@ -94,6 +96,7 @@ class FactorHoister {
     for (const std::size_t factor : {1, 0}) {
       if (factor == 0 && node->op() == Op::Div) break;  // the dividend
       if (node->src(factor)->is_const()) return Product{node, factor};
+      if (!may_stand_outside(node, factor)) continue;
       if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
       const auto is_same = [&](std::int64_t axis) {
@@ -102,6 +105,13 @@ class FactorHoister {
       if (std::ranges::all_of(axes, is_same)) return Product{node, factor};
     }
     return std::nullopt;
+  }
+
+  // Returns whether the sum without it overflows, or is NaN, only for extreme values.
+  static bool may_stand_outside(const Node* product, std::size_t factor) {
+    if (setting_int("FASTMATH") != 0) return true;
+    const Node* value = product->src(factor);
+    return product->op() == Op::Div ? is_never_negative(value) : is_plain_factor(value);
   }
 
   static UOp first_along(const UOp& factor, const Axes& axes) {
