@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <weft/dev/device/host_memory.h>
 #include <weft/dev/schedule/memory_layout.h>
@@ -22,8 +23,10 @@ CallList::Recording::Recording(CallList& list) {
   if (in_force != nullptr) internal_error("calls are recorded within a recording");
   in_force = &list;
 }
-CallList::Recording::~Recording() { in_force = nullptr; }
+CallList::Recording::~Recording() { in_force = nullptr; }  // there was none before
 CallList* CallList::recording() { return in_force; }
+CallList::Pause::Pause() : paused_(std::exchange(in_force, nullptr)) {}
+CallList::Pause::~Pause() { in_force = paused_; }
 
 CallList::Place CallList::place_for(const std::shared_ptr<Buffer>& memory, bool is_made) {
   const auto [known, is_new] = place_of_.emplace(memory.get(), places_.size());

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include <weft/dev/engine/call_list.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
 
+#include "capture.h"
 #include "state.h"
 
 namespace weft {
@@ -66,6 +68,10 @@ struct Passed {
 
 // What is noted of nodes is made before, since there may be no memory once kernels have written over some.
 void Batch::run() const {
+  if (!before_.empty()) {
+    const CallList::Pause pause;
+    Batch(before_).run();
+  }
   std::vector<Passed> all_passed;
   for (const Wanted& wanted : wanted_) {
     if (wanted.tensor->op() != Op::After) continue;
@@ -116,16 +122,25 @@ void Batch::add_assignments(const Node* root) {
 }
 
 void Batch::add_readers() {
+  const Capture* const capture = Capture::refusing();
+  const bool is_recorded = CallList::recording() != nullptr;
   Storage::for_each_alive([&](const auto& storage) {
     if (!storage->is_looked_at() || followers_.contains(storage.get())) return;
+    // What the function makes is no part of what the program had still to do: it is made of the results of that.
+    if (capture != nullptr && !is_recorded && capture->is_new(*storage)) return;
     const UOp before = storage->version();
     looked_at_.push_back(before);
     if (!reads_overwritten(before.node())) return;
     if (memory_below(before.node()) != nullptr) storage->part();
     const UOp version = storage->version();
     if (asked_.contains(version.node())) return;
-    want(version, storage->device());
     readers_.push_back(storage);
+    if (capture != nullptr && is_recorded && capture->holds_old_values(*storage)) {
+      asked_.insert(version.node());
+      before_.emplace_back(version, storage->device(), false);
+      return;
+    }
+    want(version, storage->device());
     add_assignments(version.node());
   });
 }

@@ -40,6 +40,8 @@ class Batch {
   bool is_overwritten(const UOp& view) const;
 
   std::vector<Wanted> wanted_;
+  std::vector<Operand>
+      before_;  // readers that were there before a function is captured: no part of later calls
   std::unordered_set<const Node*> asked_;  // the nodes of those
   std::unordered_set<const Node*> seen_;   // and all that they are made of
   std::unordered_set<const Buffer*> overwritten_;

@@ -32,13 +32,16 @@ class Capture {
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
-  static Capture* current();  // of this thread; null without one
+  static Capture* current();   // of this thread; null without one
+  static Capture* refusing();  // the same, if values may not be read
 
   // Tensors that are looked at or assigned to, if they were there before.
   void note(const std::shared_ptr<Storage>& storage);
   void note(const Drawing& drawing) { drawings.push_back(drawing); }
   void keep_before_change(Storage& storage);
   bool is_new(const Storage& storage) const;  // whether it was not there before
+  // Whether it was there before, and the function has not assigned to it.
+  bool holds_old_values(const Storage& storage) const;
   // What the program reads now would be as old in every later call.
   static void refuse_reading();
 
@@ -56,11 +59,14 @@ class Capture {
   std::vector<Drawing> drawings;
 
  private:
+  void run_pending(const std::shared_ptr<Storage>& storage);
+
   const Reading reading_;
   ValuesBefore* const before_;
   const std::uint64_t first_;  // number of a storage that was not there
   std::unordered_set<const Storage*> known_;
-  std::unordered_set<std::uint64_t> changed_;  // numbers of what was not there, and is assigned to
+  std::unordered_set<std::uint64_t> changed_;   // numbers of what was not there, and is assigned to
+  std::unordered_set<std::uint64_t> assigned_;  // and of what was there
 };
 
 }  // namespace weft

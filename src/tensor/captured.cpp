@@ -45,10 +45,18 @@ bool overlap(const Argument& a, const Argument& b) {
   return begin(a) < begin(b) + b.bytes && begin(b) < begin(a) + a.bytes;
 }
 
-bool looks_at_memory(const UOp& graph) {
+bool looks_at(const UOp& graph, OpSet ops) {
   const Node* node = graph.node();
   while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
-  return OpSet{Op::Buffer, Op::Multi, Op::After}.contains(node->op());
+  return ops.contains(node->op());
+}
+
+// Whether calls fill it anew, unlike values that were there when the function was captured.
+bool is_made_by(const CallList& list, const UOp& graph) {
+  return std::ranges::all_of(memory_below(graph), [&](const auto& memory) {
+    const auto place = list.place_of(memory);
+    return place && list.is_written(*place);
+  });
 }
 
 }  // namespace
@@ -138,14 +146,18 @@ JitResults Replay::Captured::results() const {
   return {std::move(tensors), form_};
 }
 
-void Replay::Captured::copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new) {
+void Replay::Captured::copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new,
+                                        const CallList* list) {
   std::unordered_set<const Storage*> seen;
   for (Tensor& tensor : returned) {
     const auto& storage = storage_behind(tensor);
     if (storage->number() < first_new) continue;
-    if (!seen.insert(storage.get()).second ||
-        (!storage->is_owned() && looks_at_memory(tensor.uop())))
-      tensor = tensor.clone();
+    const UOp graph = tensor.uop();
+    const bool is_view =
+        !storage->is_owned() && looks_at(graph, {Op::Buffer, Op::Multi, Op::After});
+    const bool is_the_same =
+        list != nullptr && looks_at(graph, {Op::Buffer, Op::Multi}) && !is_made_by(*list, graph);
+    if (!seen.insert(storage.get()).second || is_view || is_the_same) tensor = tensor.clone();
   }
 }
 
@@ -186,7 +198,7 @@ JitResults Replay::Captured::recorded(const JitArguments& arguments, const Body&
       user_error(
           "jit: the function assigns to a tensor in this call that it did not assign to in the "
           "first, when it had no memory of its own: realize() it before");
-    copy_what_shares(returned, first_new);
+    copy_what_shares(returned, first_new, &list_);
     std::vector<Operand> open;
     for (Tensor& tensor : returned) {
       for (const auto& part : memory_below(tensor.uop()))  // an argument comes back as a copy

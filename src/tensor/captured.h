@@ -41,9 +41,10 @@ class Replay::Captured {
   JitResults results() const;
   JitReport report() const { return {list_.size(), list_.own_bytes(), list_.least_bytes()}; }
 
-  // New results that share memory with each other, or look at memory of others as a padded tensor does, could not be
-  // given memory by each call.
-  static void copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new);
+  // Copies new results that share memory with each other or look at memory of others, as a padded tensor does: calls could
+  // not give memory to them. With a list also those that it does not fill, which would be the same memory in each call.
+  static void copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new,
+                               const CallList* list);
 
  private:
   using Place = CallList::Place;

@@ -109,7 +109,7 @@ JitResults Replay::call(const JitArguments& arguments, const Body& body) {
   if (state_->calls++ == 0) {
     const std::uint64_t first_new = Storage::next_number();
     JitResults results = run_first(arguments, body);
-    Captured::copy_what_shares(results.tensors, first_new);
+    Captured::copy_what_shares(results.tensors, first_new, nullptr);
     Tensor::realize(results.tensors);
     return results;
   }

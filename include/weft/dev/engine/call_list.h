@@ -30,6 +30,17 @@ class CallList {
     Recording& operator=(const Recording&) = delete;
   };
   static CallList* recording();  // of this thread; null without one
+  // While one lives, what this thread realizes is not recorded.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    CallList* const paused_;
+  };
 
   // Memory by slot, null for what the run alone needs, values by variable, and callers by step, if they are noted.
   void add(const std::shared_ptr<RunnablePlan>& runnable,
