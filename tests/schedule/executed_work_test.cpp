@@ -146,6 +146,36 @@ TEST(ExecutedWork, SlicesOfScansAddEachTermOnce) {
   }
 }
 
+// Padding, or another part of a concat, makes the loop longer than what is scanned.
+TEST(ExecutedWork, PaddedScansAddEachTermOnce) {
+  constexpr std::int64_t n = 200;
+  const Tensor x = input({n}), sums = x.cumsum(0), back = x.flip(0).cumsum(0).flip(0);
+  const std::pair<const char*, Tensor> cases[] = {
+      {"zero before", Tensor::cat({Tensor::zeros({1}), sums})},
+      {"one before", Tensor::cat({Tensor::ones({1}), x.cumprod(0)})},
+      {"extremes", x.cummax(0).first.pad({{1, 0}})},
+      {"both sides", sums.pad({{3, 2}})},
+      {"all but the last", sums.pad({{1, 0}})[{Slice{.stop = -1}}]},
+      {"a slice", sums[{Slice{.start = 20, .stop = -3}}].pad({{2, 2}})},
+      {"sums first", Tensor::cat({sums, x})},
+      {"sums last", Tensor::cat({x, sums})},
+      {"two scans", Tensor::cat({sums, (x * 2).cumsum(0)})},
+      {"from the end", back.pad({{1, 2}})},
+      {"rows", x.reshape({5, n / 5}).cumsum(1).pad({{0, 0}, {1, 0}})},
+      {"columns", x.reshape({n / 5, 5}).cumsum(0).pad({{1, 0}, {1, 2}})},
+      {"counted in another dtype", (x * x).cumsum(0).cast(dtypes::f64).pad({{1, 0}})},
+  };
+  for (const auto& [name, value] : cases) {
+    double counted = 0, done = 0;
+    for (const ScheduleItem& item : value.schedule()) {
+      counted += item.work.flops;
+      done += executed_by(item.kernel, "none");
+    }
+    EXPECT_LE(done, 10 * n) << name;
+    EXPECT_LE(counted, 10 * n) << name;
+  }
+}
+
 // What a loop inside fills and sums is filled for all iterations of a batch with that loop, not for
 // all of them in each.
 TEST(ExecutedWork, BatchesFillInnerStagesOnce) {

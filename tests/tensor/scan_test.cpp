@@ -121,6 +121,39 @@ TEST_P(Scanned, Slices) {
                     {11, 22}));
 }
 
+// The loop begins before what is scanned, or goes on behind it.
+TEST_P(Scanned, PaddedOrBesideOtherParts) {
+  using Form = Tensor (*)(const Tensor& sums, const Tensor& x);
+  constexpr Form forms[] = {
+      [](const Tensor& sums, const Tensor&) { return sums.pad({{1, 0}, {0, 0}}); },
+      [](const Tensor& sums, const Tensor&) { return sums.pad({{0, 0}, {1, 0}}); },
+      [](const Tensor& sums, const Tensor&) { return sums.pad({{2, 3}, {3, 1}}) * 2 + 1; },
+      [](const Tensor& sums, const Tensor&) {
+        return sums.pad({{1, 0}, {1, 0}}).shrink({{0, 7}, {0, 20}});
+      },
+      [](const Tensor& sums, const Tensor&) {
+        return sums.shrink({{1, 6}, {4, 18}}).pad({{1, 1}, {2, 2}});
+      },
+      [](const Tensor& sums, const Tensor& x) { return Tensor::cat({sums, x}, 0); },
+      [](const Tensor& sums, const Tensor& x) { return Tensor::cat({sums, x}, 1); },
+      [](const Tensor& sums, const Tensor& x) { return Tensor::cat({x, sums, x}, 0); },
+      [](const Tensor& sums, const Tensor& x) { return Tensor::cat({x, sums, x}, 1); }};
+  const std::vector<double> values = numbers(21 * 20);
+  const Tensor x = Tensor(values).reshape({21, 20}).realize();
+  for (const int axis : {0, 1})
+    for (const bool is_backwards : {false, true}) {
+      const Tensor apart = Tensor(scanned(values, 21, 20, axis, is_backwards, std::plus<>()))
+                               .reshape({21, 20})
+                               .realize();
+      const Tensor sums = is_backwards ? x.flip(axis).cumsum(axis).flip(axis) : x.cumsum(axis);
+      for (const Form& form : forms) {
+        const Tensor expected = form(apart, x);
+        EXPECT_TRUE(holds(form(sums, x), expected.to_vector<double>(), expected.shape()))
+            << axis << is_backwards << (&form - forms);
+      }
+    }
+}
+
 // A scan that is reshaped or transposed, where no loop may carry it.
 TEST_P(Scanned, SeenOtherwise) {
   const std::vector<double> values = numbers(12 * 20),

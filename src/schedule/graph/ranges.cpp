@@ -82,26 +82,61 @@ UOp through_permute(const Match& m) {
   return e.of(0, at);
 }
 
-// A symbolic size may be 1 at run time.
+// Returns `valid` without the clauses that share no range with the indices, nor with a clause that
+// does. Such clauses do not affect what is read here, and the user of the value checks them itself.
+// If they stayed, a sum would depend on their ranges and be recomputed in each of their iterations.
+UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
+  std::vector<const Node*> read = nodes_of(indices), clauses = clauses_of(valid.node());
+  const auto is_read = [&](const Node* range) {
+    return std::ranges::any_of(read, [&](auto* node) { return changes_with(node, range); });
+  };
+  const auto stays = [&](const Node* clause) {
+    return clause->ranges().empty() || std::ranges::any_of(clause->ranges(), is_read);
+  };
+  UOp result = const_bool(true);
+  for (auto next = std::ranges::find_if(clauses, stays); next != clauses.end();
+       next = std::ranges::find_if(clauses, stays)) {
+    result = result & UOp(*next);
+    read.push_back(*next);
+    clauses.erase(next);
+  }
+  return result;
+}
+
+bool is_in_a_reduction(const std::vector<UOp>& indices) {
+  return std::ranges::any_of(indices, [](const UOp& index) {
+    return std::ranges::any_of(index->ranges(), [](const Node* range) {
+      return range->arg<RangeArg>().kind == LoopKind::Reduce;
+    });
+  });
+}
+
+// A symbolic size may be 1 at run time. The index along an expanded axis is dropped, and in
+// reductions the clauses about it: they would make a scan of each output one of its own.
 UOp through_expand(const Match& m) {
   const Element e(m);
   std::vector<UOp> at;
   for (std::size_t i = 0; i < e.indices.size(); ++i) {
-    const UOp size = size_as_index(e.size(i));
-    const bool same = e.size(i) == e.tensor->dims()[i];
-    at.push_back(same ? e.indices[i] : where(size < 2, const_int(0), e.indices[i]));
+    const UOp size = size_as_index(e.size(i)), first = const_int(0);
+    if (e.size(i) == e.tensor->dims()[i])
+      at.push_back(e.indices[i]);
+    else
+      at.push_back(size->is_const_int(1) ? first : where(size < 2, first, e.indices[i]));
   }
-  return e.of(0, at);
+  const UOp valid = is_in_a_reduction(e.indices) ? valid_for(at, e.valid) : e.valid;
+  return element(UOp(e.tensor->src(0)), valid, at);
 }
 
+// Every index is within the padded tensor, so that a side without padding needs no check.
 UOp through_pad(const Match& m) {
   const Element e(m);
-  const NodeList before = e.tensor->src(1)->src();
+  const NodeList before = e.tensor->src(1)->src(), after = e.tensor->src(2)->src();
   UOp inside = const_bool(true);
   std::vector<UOp> at;
   for (std::size_t i = 0; i < e.indices.size(); ++i) {
     at.push_back(e.indices[i] - size_as_index(before[i]));
-    inside = inside & (at[i] >= 0) & (at[i] < size_as_index(e.size(i)));
+    if (!before[i]->is_const_int(0)) inside = inside & (at[i] >= 0);
+    if (!after[i]->is_const_int(0)) inside = inside & (at[i] < size_as_index(e.size(i)));
   }
   const UOp value = element(UOp(e.tensor->src(0)), e.valid & inside, at);
   return where(inside, value, const_int(0, value->dtype()));
@@ -124,21 +159,6 @@ UOp through_flip(const Match& m) {
     at[i] = size_as_index(e.size(i)) - 1 - at[i];
   }
   return e.of(0, at);
-}
-
-// Returns `valid` without the clauses that depend only on ranges other than those of the indices.
-// Such clauses do not affect what is read here, and the user of the value checks them itself. If
-// they stayed, a sum would depend on these ranges and be recomputed in each of their iterations.
-UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
-  const auto is_read = [&](const Node* range) {
-    return std::ranges::any_of(indices,
-                               [&](const UOp& index) { return changes_with(index.node(), range); });
-  };
-  UOp result = const_bool(true);
-  for (const Node* clause : clauses_of(valid.node()))
-    if (clause->ranges().empty() || std::ranges::any_of(clause->ranges(), is_read))
-      result = result & UOp(clause);
-  return result;
 }
 
 // A reduction along axes becomes a reduction over ranges. Every set of indices gets new ranges,
