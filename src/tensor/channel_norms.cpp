@@ -7,7 +7,7 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
-#include "ops.h"
+#include "functions.h"
 #include "windows.h"
 
 namespace weft {
@@ -144,7 +144,9 @@ Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t a
     user_error(fmt::format("weight_norm: lengths of shape {} for axis {} of shape {}",
                            shape_text(length.uop()), axis, shape_text(direction.uop())));
   if (others.empty()) return length.reshape(Shape(sizes)) * direction.sign();
-  return direction * (length.reshape(Shape(sizes)) / direction.norm(2, others, true));
+  const DType own = joint_float(direction, length), within = promote(own, dtypes::f32);
+  const Tensor x = direction.cast(within);
+  return (x * (length.reshape(Shape(sizes)) / x.norm(2, others, true))).cast(own);
 }
 
 }  // namespace functional

@@ -97,10 +97,11 @@ Tensor ctc_loss(const Tensor& log_probabilities, const Tensor& target, const Ten
   const Tensor total = is_end.where(at, never).logsumexp(-1);
   const Tensor impossible = total < never / 2;
   const double infinity = std::numeric_limits<double>::infinity();
-  const Tensor loss = impossible.where(options.zero_infinity ? 0.0 : infinity, -total)
-                          .cast(log_probabilities.dtype());
-  if (options.reduction != Reduction::Mean) return reduced(loss, options.reduction);
-  return (loss / target_lengths.maximum(1)).mean();
+  const Tensor loss = impossible.where(options.zero_infinity ? 0.0 : infinity, -total);
+  const Tensor result = options.reduction == Reduction::Mean
+                            ? (loss / target_lengths.maximum(1)).mean()
+                            : reduced(loss, options.reduction);
+  return result.cast(log_probabilities.dtype());
 }
 
 }  // namespace weft::functional

@@ -4,8 +4,8 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
+#include "functions.h"
 #include "largest.h"
-#include "ops.h"
 #include "within.h"
 
 namespace weft::functional {
@@ -34,9 +34,11 @@ Tensor reduced(const Tensor& rows, const Tensor& counts, Bag mode) {
         largest(counts.where(rows, least), counts.where(behind.unsqueeze(-1), 0), 1);
     return counts.any(1, true).where(most, 0).squeeze(1);
   }
-  const Tensor sum = counts.where(rows, 0).sum(1);
-  if (mode == Bag::Sum) return sum;
-  return sum / counts.sum(1, false, dtypes::i32).maximum(1).cast(sum.dtype());
+  const Tensor counted = counts.where(rows, 0);
+  if (mode == Bag::Sum) return counted.sum(1);
+  return widely(counted, [&](const Tensor& x) {
+    return x.sum(1) / counts.sum(1, false, dtypes::i32).maximum(1).cast(x.dtype());
+  });
 }
 
 // Whether row i lies in bag b: (bags, rows).
@@ -54,17 +56,17 @@ Tensor members(const Tensor& offsets, const Tensor& index, bool includes_end) {
   return (row >= begin) & (row < end);
 }
 
-// The sums of what lies in each bag, by adding every row to that of its bag.
+// The sums of what lies in each bag, by adding every row to that of its bag, where few bits would soon stop.
 Tensor summed(const Tensor& rows, const Tensor& is_member) {
   const std::int64_t bags = is_member.size(0);
   const Tensor number = Tensor::arange(bags, {.device = rows.device()}).unsqueeze(1);
   const Tensor bag = bags - is_member.where(bags - number, 0).max(0);  // `bags` is in none
   std::vector<Dim> sizes = rows.dims();
   sizes[0] = Dim(bags);
-  const Tensor place =
-      Tensor::zeros(Shape(sizes), {.dtype = rows.dtype(), .device = rows.device()});
+  const DType wide = promote(rows.dtype(), dtypes::f32);
+  const Tensor place = Tensor::zeros(Shape(sizes), {.dtype = wide, .device = rows.device()});
   const Unchecked some_are_outside;
-  return place.take(bag).gradient({place}, rows)[0];
+  return place.take(bag).gradient({place}, rows.cast(wide))[0];
 }
 
 void want_options(const Tensor& index, const EmbeddingBagOptions& options) {
@@ -111,9 +113,9 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight,
   if (options.mode == Bag::Max)
     return reduced(rows.unsqueeze(0), is_member.unsqueeze(-1) & counts, Bag::Max);
   const Tensor sum = summed(counts.where(rows, 0), is_member);
-  if (options.mode == Bag::Sum) return sum;
+  if (options.mode == Bag::Sum) return sum.cast(rows.dtype());
   const Tensor size = (is_member & counts.squeeze(-1)).sum(1, true, dtypes::i32);
-  return sum / size.maximum(1).cast(sum.dtype());
+  return (sum / size.maximum(1).cast(sum.dtype())).cast(rows.dtype());
 }
 
 }  // namespace weft::functional

@@ -8,6 +8,7 @@
 #include <weft/error.h>
 #include <weft/losses.h>
 
+#include "functions.h"
 #include "within.h"
 
 namespace weft {
@@ -15,6 +16,10 @@ namespace weft {
 Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::None) return loss;
   return reduction == Reduction::Sum ? loss.sum() : loss.mean();
+}
+
+DType loss_dtype(const Tensor& scores, const Tensor& weight) {
+  return weight.is_null() ? float_like(scores.dtype()) : joint_float(scores, weight);
 }
 
 void want_pairs(std::string_view op, const Tensor& x, const Tensor& target) {
@@ -73,18 +78,18 @@ Tensor expected(const Tensor& share, const Tensor& log_probabilities) {
 Tensor of_classes(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight,
                   std::optional<std::int64_t> ignore_index, double smoothing, Reduction reduction) {
   const std::int64_t classes = log_probabilities.size(-1);
-  const DType dtype = log_probabilities.dtype();
-  const Tensor counted = (ignore_index ? target != *ignore_index : target == target).cast(dtype);
+  const DType dtype = loss_dtype(log_probabilities, weight), wide = promote(dtype, dtypes::f32);
+  const Tensor counted = (ignore_index ? target != *ignore_index : target == target).cast(wide);
   Tensor every = counted.unsqueeze(-1);
   if (!weight.is_null()) every = every * weight;
-  const Tensor own = every * is_class(target, classes).cast(dtype);
+  const Tensor own = every * is_class(target, classes).cast(wide);
   const Tensor share =
       smoothing == 0 ? own
                      : own * (1 - smoothing) + every * (smoothing / static_cast<double>(classes));
-  const Tensor loss = expected(share, log_probabilities);
+  const Tensor loss = expected(share, log_probabilities.cast(wide));
   if (reduction != Reduction::Mean || (weight.is_null() && !ignore_index))
-    return reduced(loss, reduction);
-  return loss.sum() / (weight.is_null() ? counted : own).sum();
+    return reduced(loss, reduction).cast(dtype);
+  return (loss.sum() / (weight.is_null() ? counted : own).sum()).cast(dtype);
 }
 
 }  // namespace

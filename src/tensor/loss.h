@@ -7,6 +7,9 @@ namespace weft {
 
 Tensor reduced(const Tensor& loss, Reduction reduction);
 
+// Of a loss that is computed in f32 at least: that of the scores and of what weighs them.
+DType loss_dtype(const Tensor& scores, const Tensor& weight);
+
 // Throws where each number would be compared with many, as where shapes (n, 1) and (n,) broadcast to (n, n).
 void want_pairs(std::string_view op, const Tensor& x, const Tensor& target);
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "functions.h"
 #include "matrix.h"
-#include "ops.h"
 
 namespace weft {
 namespace linalg {
@@ -186,7 +186,9 @@ Tensor Tensor::newton_schulz(std::int64_t steps, const std::vector<double>& para
         fmt::format("newton_schulz: {} steps with {} parameters: expected at least one parameter",
                     steps, params.size()));
   const bool tall = size(-2) > size(-1);
-  Tensor x = *this / (square().sum({-2, -1}, true).sqrt() + eps);
+  Tensor x = widely(*this, [&](const Tensor& wide) {
+    return wide / (wide.square().sum({-2, -1}, true).sqrt() + eps);
+  });
   if (tall) x = turned(x);
   for (std::int64_t step = 0; step < steps; ++step) {
     const Tensor square = x.matmul(turned(x));

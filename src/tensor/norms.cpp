@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "functions.h"
 #include "matrix.h"
 #include "ops.h"
 
@@ -98,13 +99,16 @@ Tensor norm(const Tensor& x, const std::string& ord, const AxisList& axes, bool 
 
 Tensor cond(const Tensor& a, double ord) {
   const Called called;
-  if (std::abs(ord) != 2) return matrix_norm(a, ord) * matrix_norm(inv(a), ord);
-  const Tensor s = svdvals(a), most = s.max(-1), least = s.min(-1);
-  return ord > 0 ? most / least : least / most;
+  return widely(a, [&](const Tensor& x) {
+    if (std::abs(ord) != 2) return matrix_norm(x, ord) * matrix_norm(inv(x), ord);
+    const Tensor s = svdvals(x), most = s.max(-1), least = s.min(-1);
+    return ord > 0 ? most / least : least / most;
+  });
 }
 
 Tensor cond(const Tensor& a, const std::string& ord) {
-  return Called(), matrix_norm(a, ord) * matrix_norm(inv(a), ord);
+  const Called called;
+  return widely(a, [&](const Tensor& x) { return matrix_norm(x, ord) * matrix_norm(inv(x), ord); });
 }
 
 }  // namespace weft::linalg

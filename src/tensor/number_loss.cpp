@@ -28,17 +28,28 @@ Tensor bounded_log(const Tensor& x) { return x.log().maximum(-100); }
 // log(1 + exp(x)) - target*x, without exp of what is large. What counts more than once when the target
 // is 1 is log(1 + exp(-x)).
 Tensor of_logits(const Tensor& x, const Tensor& target, const Tensor& pos_weight) {
-  const Tensor beyond = ((-x.abs()).exp() + 1).log();
+  const Tensor beyond = (-x.abs()).softplus();
   if (pos_weight.is_null()) return x.maximum(0) - target * x + beyond;
   return (1 - target) * x + ((pos_weight - 1) * target + 1) * (beyond + (-x).maximum(0));
+}
+
+// What each number costs by its target, in f32 at least: a mean may be in the range of a narrower float, the
+// squares that it is of not.
+template <class F>
+Tensor of_pairs(const char* op, const Tensor& x, const Tensor& target, Reduction reduction,
+                F cost) {
+  want_pairs(op, x, target);
+  return widely(op, x, target, [&](const Tensor& wide, const Tensor& wanted) {
+    return reduced(cost(wide, wanted), reduction);
+  });
 }
 
 }  // namespace
 
 Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction) const {
   const Called called;
-  want_pairs("mse_loss", *this, target);
-  return reduced((*this - target).square(), reduction);
+  return of_pairs("mse_loss", *this, target, reduction,
+                  [](const Tensor& x, const Tensor& t) { return (x - t).square(); });
 }
 
 Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) const {
@@ -60,37 +71,40 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
 
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
   const Called called;
-  want_pairs("l1_loss", x, target);
-  return reduced((x - target).abs(), reduction);
+  return of_pairs("l1_loss", x, target, reduction,
+                  [](const Tensor& a, const Tensor& t) { return (a - t).abs(); });
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
   const Called called;
   want_positive("smooth_l1_loss", "beta", beta, true);
   if (beta == 0) return l1_loss(x, target, reduction);
-  want_pairs("smooth_l1_loss", x, target);
-  const Tensor off = (x - target).abs();
-  return reduced((off < beta).where(off.square() * (0.5 / beta), off - 0.5 * beta), reduction);
+  return of_pairs("smooth_l1_loss", x, target, reduction, [&](const Tensor& a, const Tensor& t) {
+    const Tensor off = (a - t).abs();
+    return (off < beta).where(off.square() * (0.5 / beta), off - 0.5 * beta);
+  });
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
   const Called called;
   want_positive("huber_loss", "delta", delta);
-  want_pairs("huber_loss", x, target);
-  const Tensor off = (x - target).abs();
-  return reduced((off <= delta).where(off.square() * 0.5, (off - 0.5 * delta) * delta), reduction);
+  return of_pairs("huber_loss", x, target, reduction, [&](const Tensor& a, const Tensor& t) {
+    const Tensor off = (a - t).abs();
+    return (off <= delta).where(off.square() * 0.5, (off - 0.5 * delta) * delta);
+  });
 }
 
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOptions& options) {
   const Called called;
-  want_pairs("poisson_nll_loss", x, target);
-  Tensor loss = options.log_input ? x.exp() - target * x : x - target * (x + options.eps).log();
-  if (options.full) {
-    const Tensor t = target.maximum(1);
+  const auto cost = [&](const Tensor& a, const Tensor& wanted) {
+    const Tensor loss =
+        options.log_input ? a.exp() - wanted * a : a - wanted * (a + options.eps).log();
+    if (!options.full) return loss;
+    const Tensor t = wanted.maximum(1);
     const Tensor stirling = t * t.log() - t + (t.log() + log_2pi) * 0.5;
-    loss = loss + (target > 1).where(stirling, 0);
-  }
-  return reduced(loss, options.reduction);
+    return loss + (wanted > 1).where(stirling, 0);
+  };
+  return of_pairs("poisson_nll_loss", x, target, options.reduction, cost);
 }
 
 // The least variance has no say in the gradient.
@@ -101,10 +115,12 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
   std::vector<std::int64_t> rows = x.shape();
   if (!rows.empty()) rows.pop_back();
   const bool is_of_rows = variance.ndim() == x.ndim() - 1 && variance.shape() == rows;
-  const Tensor given = is_of_rows ? variance.unsqueeze(-1) : variance;
+  const DType own = float_like(promote(joint(x, target), variance.dtype())),
+              wide = promote(own, dtypes::f32);
+  const Tensor given = (is_of_rows ? variance.unsqueeze(-1) : variance).cast(wide);
   const Tensor used = given + (given.maximum(options.eps) - given).detach();
-  const Tensor loss = (used.log() + (x - target).square() / used) * 0.5;
-  return reduced(options.full ? loss + 0.5 * log_2pi : loss, options.reduction);
+  const Tensor loss = (used.log() + (x.cast(wide) - target).square() / used) * 0.5;
+  return reduced(options.full ? loss + 0.5 * log_2pi : loss, options.reduction).cast(own);
 }
 
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
@@ -136,16 +152,18 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
 // Of what has the probability 0, nothing.
 Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivOptions& options) {
   const Called called;
-  Tensor loss;
-  if (options.log_target) {
-    loss = target.exp() * (target - x);
-  } else {
-    const Tensor is_none = target == 0, some = is_none.where(1, target);
-    loss = is_none.where(0, some * some.log()) - target * x;
-  }
-  if (!options.batch_mean) return reduced(loss, options.reduction);
-  if (loss.ndim() == 0) user_error("kl_div: a scalar has no batch to take the mean of");
-  return loss.sum() / static_cast<double>(loss.size(0));
+  return widely("kl_div", x, target, [&](const Tensor& own, const Tensor& t) {
+    Tensor loss;
+    if (options.log_target) {
+      loss = t.exp() * (t - own);
+    } else {
+      const Tensor is_none = t == 0, some = is_none.where(1, t);
+      loss = is_none.where(0, some * some.log()) - t * own;
+    }
+    if (!options.batch_mean) return reduced(loss, options.reduction);
+    if (loss.ndim() == 0) user_error("kl_div: a scalar has no batch to take the mean of");
+    return loss.sum() / static_cast<double>(loss.size(0));
+  });
 }
 
 Tensor sigmoid_focal_loss(const Tensor& x, const Tensor& target, const FocalOptions& options) {
@@ -165,9 +183,11 @@ Tensor dice_loss(const Tensor& probability, const Tensor& target, double smooth,
   if (probability.ndim() < 2 || probability.shape() != target.shape())
     user_error(fmt::format("dice_loss: shapes {} and {} are not the same (batch, ...)",
                            shape_text(probability.uop()), shape_text(target.uop())));
-  const Tensor p = probability.flatten(1), t = target.flatten(1);
-  const Tensor both = (p * t).sum(1) * 2 + smooth;
-  return reduced(1 - both / (p.sum(1) + t.sum(1) + smooth), reduction);
+  return widely("dice_loss", probability.flatten(1), target.flatten(1),
+                [&](const Tensor& p, const Tensor& t) {
+                  const Tensor both = (p * t).sum(1) * 2 + smooth;
+                  return reduced(1 - both / (p.sum(1) + t.sum(1) + smooth), reduction);
+                });
 }
 
 }  // namespace functional

@@ -28,6 +28,12 @@ DType sum_dtype(DType dtype) {
   return dtype == dtypes::u64 ? dtype : dtypes::i64;
 }
 
+SumTypes sum_types(DType own, DType wanted) {
+  if (!wanted.is_void()) return {wanted, wanted.is_float() ? accumulator(wanted) : wanted, wanted};
+  const DType within = sum_dtype(own);
+  return {within, within, own.is_float() ? own : within};
+}
+
 bool can_be(DType dtype, std::int64_t number) {
   if (!dtype.is_int() || dtype.is_index()) return true;
   if (dtype.is_unsigned() && number < 0) return false;

@@ -21,6 +21,12 @@ DType float_like(DType dtype);
 DType accumulator(DType dtype);
 // What sums and products of many are taken in: integers and bools in 64 bits.
 DType sum_dtype(DType dtype);
+// The dtypes of a sum or product: of its terms, its accumulator and its result. `wanted` is what the program asks for, or
+// void.
+struct SumTypes {
+  DType terms, within, result;
+};
+SumTypes sum_types(DType own, DType wanted);
 // Whether an integer of this dtype can be the number, as other dtypes all can; throws where it cannot.
 bool can_be(DType dtype, std::int64_t number);
 void want_value(DType dtype, std::int64_t number);

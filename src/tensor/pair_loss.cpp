@@ -6,6 +6,7 @@
 #include <weft/error.h>
 #include <weft/losses.h>
 
+#include "functions.h"
 #include "loss.h"
 
 namespace weft::functional {
@@ -31,12 +32,13 @@ Tensor multi_margin_loss(const Tensor& scores, const Tensor& target,
                static_cast<std::size_t>(scores.ndim() - 1));
   const std::int64_t classes = scores.size(-1);
   want_weights("multi_margin_loss", options.weight, classes);
-  const Tensor is_right = is_class(target, classes);
-  const Tensor right = is_right.where(scores, 0).sum(-1, true);
-  Tensor off = is_right.where(0, (scores - right + options.margin).relu());
+  const DType own = loss_dtype(scores, options.weight);
+  const Tensor x = scores.cast(promote(own, dtypes::f32)), is_right = is_class(target, classes);
+  const Tensor right = is_right.where(x, 0).sum(-1, true);
+  Tensor off = is_right.where(0, (x - right + options.margin).relu());
   if (options.p == 2) off = off.square();
   if (!options.weight.is_null()) off = off * is_right.where(options.weight, 0).sum(-1, true);
-  return reduced(off.mean(-1), options.reduction);
+  return reduced(off.mean(-1), options.reduction).cast(own);
 }
 
 // Every one of the target's classes with every class that is none of them.
@@ -50,12 +52,12 @@ Tensor multilabel_margin_loss(const Tensor& scores, const Tensor& target, Reduct
                     target.dtype().str(), shape_text(target.uop()), shape_text(scores.uop())));
   const Tensor counts = (target < 0).cumsum(-1, dtypes::i32) == 0;
   const Tensor is_it = is_class(target, scores.size(-1)) & counts.unsqueeze(-1);
-  const Tensor right = is_it.where(scores.unsqueeze(-2), 0).sum(-1, true);
-  const Tensor is_other = !is_it.any(-2, true);
-  const Tensor off = (scores.unsqueeze(-2) - right + 1).relu();
-  const Tensor counted = counts.unsqueeze(-1) & is_other;
-  return reduced(counted.where(off, 0).sum({-2, -1}) / static_cast<double>(scores.size(-1)),
-                 reduction);
+  const Tensor counted = counts.unsqueeze(-1) & !is_it.any(-2, true);
+  return widely(scores.unsqueeze(-2), [&](const Tensor& x) {
+    const Tensor right = is_it.where(x, 0).sum(-1, true);
+    const Tensor off = counted.where((x - right + 1).relu(), 0);
+    return reduced(off.sum({-2, -1}) / static_cast<double>(x.size(-1)), reduction);
+  });
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& scores, const Tensor& target,
@@ -97,24 +99,22 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
 // A length is eps at least.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis, double eps) {
   const Called called;
-  const Sizes sizes = broadcast_sizes("cosine_similarity", {a.uop(), b.uop()});
-  axis = axis_of("cosine_similarity", axis, std::ssize(sizes)) - std::ssize(sizes);
-  const auto whole = [&](const Tensor& x) {
-    std::vector<Dim> dims(sizes.begin(), sizes.end());
-    return x.expand(Shape(dims));
-  };
-  const auto length = [&](const Tensor& x) {
-    return x.square().sum(axis).maximum(eps * eps).sqrt();
-  };
-  const Tensor x = whole(a), y = whole(b);
-  return (x * y).sum(axis) / (length(x) * length(y));
+  return widely("cosine_similarity", a, b, [&](const Tensor& x, const Tensor& y) {
+    axis_of("cosine_similarity", axis, x.ndim());
+    const auto length = [&](const Tensor& each) {
+      return each.square().sum(axis).maximum(eps * eps).sqrt();
+    };
+    return (x * y).sum(axis) / (length(x) * length(y));
+  });
 }
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
   const Called called;
   want_rows("pairwise_distance", a, b);
   if (!(p > 0)) user_error(fmt::format("pairwise_distance: p {} is not above 0", p));
-  return (a - b + eps).norm(p, -1, keepdim);
+  return widely("pairwise_distance", a, b, [&](const Tensor& x, const Tensor& y) {
+    return (x - y + eps).norm(p, -1, keepdim);
+  });
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
@@ -140,11 +140,13 @@ Tensor contrastive_loss(const Tensor& a, const Tensor& b, const ContrastiveOptio
   const auto direction = [](const Tensor& x) {
     return x / x.square().sum(1, true).maximum(1e-16).sqrt();
   };
-  const Tensor scores = direction(a).matmul(direction(b).T()) / options.temperature;
-  const Tensor own = Tensor::arange(a.size(0), {.device = a.device()});
-  const Tensor loss = scores.cross_entropy(own, options.reduction);
-  if (!options.symmetric) return loss;
-  return (loss + scores.transpose(0, 1).cross_entropy(own, options.reduction)) * 0.5;
+  return widely("contrastive_loss", a, b, [&](const Tensor& x, const Tensor& y) {
+    const Tensor scores = direction(x).matmul(direction(y).T()) / options.temperature;
+    const Tensor own = Tensor::arange(x.size(0), {.device = x.device()});
+    const Tensor loss = scores.cross_entropy(own, options.reduction);
+    if (!options.symmetric) return loss;
+    return (loss + scores.transpose(0, 1).cross_entropy(own, options.reduction)) * 0.5;
+  });
 }
 
 }  // namespace weft::functional

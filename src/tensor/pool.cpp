@@ -185,10 +185,12 @@ Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& st
   if (p <= 0) user_error(fmt::format("lp_pool: the norm is {}, not above 0", p));
   std::int64_t count = 1;
   for (std::int64_t size : kernel.values()) count *= size;
-  const Tensor powers = p == 2 ? x.square() : x.pow(p);
-  const Tensor sum =
-      powers.avg_pool(kernel, {.stride = stride, .ceil_mode = ceil_mode}).maximum(0) * count;
-  return root_of(sum, p);
+  return widely(x, [&](const Tensor& wide) {
+    const Tensor powers = p == 2 ? wide.square() : wide.pow(p);
+    const Tensor sum =
+        powers.avg_pool(kernel, {.stride = stride, .ceil_mode = ceil_mode}).maximum(0) * count;
+    return root_of(sum, p);
+  });
 }
 
 #define WEFT_LP_POOL(name, dims)                                                     \

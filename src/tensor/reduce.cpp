@@ -25,10 +25,9 @@ Tensor reduced(std::string_view op, Op combine, const Tensor& tensor, const Axis
 
 Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const AxisList& axes,
                    bool keepdim, DType wanted) {
-  const DType own = tensor.dtype();
-  const DType within = wanted.is_void() ? sum_dtype(own) : wanted;
-  const DType finally = wanted.is_void() && own.is_float() ? own : within;
-  return reduced(op, combine, tensor.cast(within), axes, keepdim).cast(finally);
+  const SumTypes types = sum_types(tensor.dtype(), wanted);
+  const Tensor terms = tensor.cast(types.terms).cast(types.within);
+  return reduced(op, combine, terms, axes, keepdim).cast(types.result);
 }
 
 // How many elements come together, without so many, as a float that is divided by.
@@ -109,13 +108,24 @@ Tensor Tensor::mean(const AxisList& axes, bool keepdim) const {
 
 namespace {
 
+Tensor wide_variance(std::string_view op, const Tensor& x, const AxisList& axes, bool keepdim,
+                     std::int64_t correction) {
+  const Tensor squares = (x - x.mean(axes, true)).square().sum(axes, keepdim);
+  return squares / count_of(op, x, axes, x.dtype(), correction);
+}
+
 Tensor variance(std::string_view op, const Tensor& tensor, const AxisList& axes, bool keepdim,
                 std::int64_t correction) {
-  const DType own = float_like(tensor.dtype());
-  const DType wide = promote(own, dtypes::f32);
-  const Tensor x = tensor.cast(wide);
-  const Tensor squares = (x - x.mean(axes, true)).square().sum(axes, keepdim);
-  return (squares / count_of(op, tensor, axes, wide, correction)).cast(own);
+  return widely(tensor,
+                [&](const Tensor& x) { return wide_variance(op, x, axes, keepdim, correction); });
+}
+
+// A narrow float has the root where the variance is out of its range.
+Tensor deviation(std::string_view op, const Tensor& tensor, const AxisList& axes, bool keepdim,
+                 std::int64_t correction) {
+  return widely(tensor, [&](const Tensor& x) {
+    return root_of(wide_variance(op, x, axes, keepdim, correction));
+  });
 }
 
 bool is_empty(const Tensor& tensor) {
@@ -129,7 +139,7 @@ Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) 
 }
 
 Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return Called(), root_of(variance("std", *this, axes, keepdim, correction));
+  return Called(), deviation("std", *this, axes, keepdim, correction);
 }
 
 std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
@@ -141,7 +151,7 @@ std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
 std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
   const Called called;
-  return {root_of(variance("std_mean", *this, axes, keepdim, correction)), mean(axes, keepdim)};
+  return {deviation("std_mean", *this, axes, keepdim, correction), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {

@@ -99,9 +99,9 @@ Tensor scan_along(std::string_view op, const Tensor& x, std::int64_t axis, const
 // In the dtype that sums and products are taken in, and back for floats.
 Tensor accumulated(std::string_view op, const Tensor& x, std::int64_t axis, const Scan& scan,
                    DType wanted) {
-  const DType own = x.dtype(), within = wanted.is_void() ? sum_dtype(own) : wanted;
-  const DType finally = wanted.is_void() && own.is_float() ? own : within;
-  return scan_along(op, x.cast(within), axis, scan).cast(finally);
+  const SumTypes types = sum_types(x.dtype(), wanted);
+  const Tensor terms = x.cast(types.terms).cast(types.within);
+  return scan_along(op, terms, axis, scan).cast(types.result);
 }
 
 const Scan sums{[](const Tensor& x) { return x.sum(-1, false, x.dtype()); },

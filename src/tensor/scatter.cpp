@@ -123,19 +123,20 @@ Tensor largest(const Tensor& tensor, std::int64_t axis, const Tensor& by, const 
   return Tensor::custom(
       {rounded_once(tensor), rounded_once(source), by}, forward,
       [axis](const Tensor& g, const std::vector<Tensor>& in, const Tensor& most) {
+        const DType wide = promote(g.dtype(), dtypes::f32);  // few bits would stop counting early
         const Tensor own = in[0] == most, others = in[1] == most.gather(axis, in[2]);
-        const Tensor equal = scattered("scatter_reduce", own.cast(g.dtype()), axis, in[2],
-                                       others.cast(g.dtype()), Op::Add);
-        const Tensor share = g / equal;
+        const Tensor equal =
+            scattered("scatter_reduce", own.cast(wide), axis, in[2], others.cast(wide), Op::Add);
+        const Tensor share = (g.cast(wide) / equal).cast(g.dtype());
         return std::vector<Tensor>{
             own.where(share, 0), others.where(share.gather(axis, in[2]), 0), {}};
       });
 }
 
-// Sums and how many are in them lie side by side, so that one write adds to both.
+// Sums and how many are in them lie side by side, so that one write adds to both; few bits hold neither.
 Tensor averaged(const Tensor& tensor, std::int64_t axis, const Tensor& by, const Tensor& source,
                 bool include_self) {
-  const DType own = tensor.dtype(), wide = own.is_float() ? promote(own, dtypes::f32) : own;
+  const DType own = tensor.dtype(), wide = sum_dtype(own);
   const auto with_count = [&](const Tensor& x) {
     return Tensor::stack(
         {x.cast(wide), Tensor::ones(x.dims(), {.dtype = wide, .device = x.device()})}, -1);
@@ -145,7 +146,7 @@ Tensor averaged(const Tensor& tensor, std::int64_t axis, const Tensor& by, const
   if (!include_self) begun = begun.scatter(axis, index, 0);
   const Tensor both = begun.scatter_add(axis, index, with_count(source));
   const Tensor total = both.select(-1, 0), count = both.select(-1, 1).maximum(1);
-  return own.is_float() ? (total / count).cast(own) : total.floordiv(count);
+  return (own.is_float() ? total / count : total.floordiv(count)).cast(own);
 }
 
 }  // namespace

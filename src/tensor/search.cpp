@@ -145,7 +145,8 @@ Tensor Tensor::histc(std::int64_t bins, double least, double most) const {
   const auto bounds = is_open ? std::nullopt : std::optional(std::pair(least, most));
   const Tensor x = flatten();
   const auto [from, to] = ends_of("histc", x, bounds);
-  const Tensor part = ((x - from) / (to - from) * static_cast<double>(bins)).floor();
+  const Tensor first = from.cast(promote(dtype(), dtypes::f32));
+  const Tensor part = ((x - first) / (to - first) * static_cast<double>(bins)).floor();
   const Tensor number = part.minimum(static_cast<double>(bins - 1)).cast(dtypes::i32);
   const Tensor is_inside = (x >= from) & (x <= to);
   return added_up(is_inside.where(number, -1), bins, dtype(), {});
@@ -158,9 +159,11 @@ Tensor::Histogram Tensor::histogram(std::int64_t bins,
   want_floats("histogram", *this);
   want_bins("histogram", bins);
   const auto [from, to] = ends_of("histogram", *this, bounds);
-  const Tensor place = arange(bins + 1, {.dtype = dtype(), .device = device()});
-  const Tensor part = from + (to - from) * (place / static_cast<double>(bins));
-  const Tensor edges = (place == bins).where(to, part);  // exactly
+  const DType wide = promote(dtype(), dtypes::f32);
+  const Tensor first = from.cast(wide),
+               place = arange(bins + 1, {.dtype = wide, .device = device()});
+  const Tensor part = first + (to - first) * (place / static_cast<double>(bins));
+  const Tensor edges = (place == bins).where(to, part.cast(dtype()));  // exactly
   return histogram(edges.contiguous(), weight, density);
 }
 
@@ -174,10 +177,11 @@ Tensor::Histogram Tensor::histogram(const Tensor& edges, const Tensor& weight, b
   const Tensor x = flatten(), last = edges[-1];
   const Tensor number = edges.searchsorted(x, true) - 1;
   const Tensor inside = (x == last).where(bins - 1, number);
-  const Tensor counts =
-      added_up(inside, bins, dtype(), weight.is_null() ? weight : weight.flatten());
-  if (!density) return {counts, edges};
-  return {counts / counts.sum() / (edges[Slice{1}] - edges[Slice{.stop = -1}]), edges};
+  const DType wide = promote(dtype(), dtypes::f32);
+  const Tensor counts = added_up(inside, bins, wide, weight.is_null() ? weight : weight.flatten());
+  if (!density) return {counts.cast(dtype()), edges};
+  const Tensor widths = edges[Slice{1}].cast(wide) - edges[Slice{.stop = -1}];
+  return {(counts / counts.sum() / widths).cast(dtype()), edges};
 }
 
 }  // namespace weft

@@ -42,6 +42,20 @@ TEST(TensorReduce, DtypesOfSums) {
 TEST(TensorReduce, HalvesAddUpInSinglePrecision) {
   const Tensor x = Tensor::cat({Tensor({4096.0}), Tensor::ones({64})}).cast(dtypes::f16);
   EXPECT_EQ(x.sum().item<float>(), 4160.0F);
+  EXPECT_EQ(x.sum({}, false, dtypes::f16).item<float>(), 4160.0F);
+  const Tensor ones = Tensor::ones({1000}, {.dtype = dtypes::bf16});
+  EXPECT_EQ(ones.cumsum(0, dtypes::bf16)[-1].item<float>(), 1000.0F);
+  const Context interpreted{{"DEV", "INTERP"}};
+  EXPECT_EQ(Tensor::ones({1000}).sum({}, false, dtypes::bf16).item<float>(), 1000.0F);
+}
+
+// The sum of the values alone is infinite.
+TEST(TensorReduce, SumsOfMaskedLargeValuesAreFinite) {
+  const Tensor x = Tensor::full({4, 8, 64}, -3e38).contiguous().realize();
+  const Tensor mask = Tensor::zeros({4, 8, 1}).contiguous().realize();
+  EXPECT_EQ((x * mask).sum({1, 2}).to_vector<float>(), std::vector<float>(4, 0));
+  const Tensor small = Tensor::full({4, 8, 1}, 1e-3).contiguous().realize();
+  EXPECT_NEAR((x * small).sum({1, 2})[0].item<float>(), -1.536e38, 1e33);
 }
 
 TEST(TensorReduce, ExtremesOfIntegersAndBools) {
@@ -167,6 +181,16 @@ TEST(TensorReduce, MeanOfWhatIsPutTogether) {
     EXPECT_NEAR(middle.item<float>(), mean, 1e-5);
     EXPECT_NEAR(variance.item<float>(), squares / count - mean * mean, 1e-5);
   }
+}
+
+// As PyTorch has them: the variances are infinite and 0.
+TEST(TensorReduce, DeviationsOfNarrowFloats) {
+  const Tensor large = Tensor({400.0, -400.0}).cast(dtypes::f16).realize(),
+               small = Tensor({1e-4, 3e-4}).cast(dtypes::f16);
+  EXPECT_TRUE(holds<double>(large.std(), {565.5}, {}));
+  EXPECT_TRUE(holds<double>(small.std(), {0.00014138221740722656}, {}));
+  EXPECT_TRUE(holds<double>(small.std_mean().first, {0.00014138221740722656}, {}));
+  EXPECT_TRUE(near(large.std().gradient({large})[0], {0.7071, -0.7071}, {2}, 1e-3));
 }
 
 }  // namespace

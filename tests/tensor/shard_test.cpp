@@ -180,6 +180,19 @@ TEST(Shard, FewerElementsThanDevices) {
   EXPECT_TRUE(same(none.shard(devices(2), 0).sum(0), none.sum(0)));
 }
 
+TEST(Shard, DevicesWithoutElementsWriteNone) {
+  const Names on = devices(3);
+  const Tensor one = Tensor({7}).shard(on, 0), row = Tensor({{7, 8}}).shard(on, 0);
+  const Tensor zero = Tensor({0}).shard(on), zeros = Tensor({0, 0}).shard(on, 0),
+               added = Tensor({5, 6}).shard(on, 0);
+  EXPECT_TRUE(holds<int>(one.index_put(zero, 5), {5}, {1}));
+  EXPECT_TRUE(holds<int>(one.index_put(zero, 5, true), {12}, {1}));
+  EXPECT_TRUE(holds<int>(row.index_put({zero, zero + 1}, 5), {7, 5}, {1, 2}));
+  EXPECT_TRUE(holds<int>(one.scatter_add(0, zeros, added), {18}, {1}));
+  EXPECT_TRUE(holds<int>(one.scatter_reduce(0, zeros, added, Tensor::Reduce::Amax), {7}, {1}));
+  EXPECT_TRUE(holds<int>(one.index_copy(0, zero, zero), {0}, {1}));
+}
+
 TEST(Shard, GoesToOtherPlaces) {
   const Tensor x = exact({4, 6}, 1);
   const Tensor parts = x.shard(devices(3), 0);
@@ -310,6 +323,10 @@ TEST(Shard, AssignmentsAreSeen) {
       both([](Tensor& x) { x.reshape({8, 3})[{Slice(1, 6)}].assign(5); });
       both([](Tensor& x) { x[{Slice(), Slice({}, {}, 4)}].assign(x[{Slice(), Slice(0, 2)}]); });
       both([](Tensor& x) { x.reshape({3, 8})[{Slice(0, 0)}].assign(5); });
+      // Without gradients.
+      both([](Tensor& x) { x.detach().assign(7); });
+      both([](Tensor& x) { x.detach()[{Slice(1, 3)}].detach() += 1; });
+      both([](Tensor& x) { x.detach().reshape({8, 3})[{Slice(1, 6)}].assign(5); });
       both([](Tensor& x) {
         const Tensor rows({3, 0, 3}, {.device = x.device()});
         x.set({rows}, x[{Slice(0, 3)}] * 3);

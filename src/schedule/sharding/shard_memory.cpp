@@ -54,8 +54,10 @@ struct ShardStores {
     return with_sources(UOp(store), {place, value});
   }
 
-  // Every device has all indices and values, and masks those outside of its part.
+  // Every device has all indices and values, and masks those outside of its part. Returns null if that
+  // has no elements.
   UOp store_at_indices(const Node* store) const {
+    if (layout.is_split() && layout.size(part) == 0) return {};
     const Node* index = store->src(0);
     std::vector<UOp> src{own};
     for (const Node* source : index->src().subspan(1))

@@ -102,7 +102,7 @@ std::optional<std::int64_t> constant_product(NodeList sizes) {
 }
 
 bool is_view_of(const Node* view, const Node* memory) {
-  while (view != memory && is_movement(view)) view = view->src(0);
+  while (view != memory && (is_movement(view) || view->op() == Op::Detach)) view = view->src(0);
   return view == memory;
 }
 
