@@ -60,10 +60,13 @@ Tensor Tensor::narrow(std::int64_t axis, const Dim& start, const Dim& length) co
   const Called called;
   const std::int64_t at = axis_of("narrow", axis, ndim());
   const Dim size = dims()[static_cast<std::size_t>(at)];
+  const Interval starts = start.uop()->bounds(), lengths = length.uop()->bounds();
+  std::int64_t least_stop = 0;
+  const bool overflows = __builtin_add_overflow(starts.lo, lengths.lo, &least_stop);
   const UOp stop = start.is_symbolic() || length.is_symbolic()
                        ? weft::cast(start.uop(), dtypes::index) + length.uop()
-                       : const_int(start.uop()->lo() + length.uop()->lo());
-  if (start.uop()->bounds().hi < 0 || length.uop()->bounds().hi < 0 ||
+                       : const_int(least_stop);
+  if (starts.hi < 0 || lengths.hi < 0 || overflows ||
       (stop->is_const() && size.uop()->is_const() && stop->lo() > size.uop()->lo()))
     user_error(fmt::format("narrow: {} elements from {} on are no part of axis {} of shape {}",
                            size_text(length.uop()), size_text(start.uop()), at, shape_text(uop())));

@@ -39,9 +39,14 @@ class OneNode {
   const UOp& graph() const { return graph_; }
 
  private:
+  // Numbers that have been put into memory somewhere are numbers everywhere else.
+  static bool may_be_computed(const Node* node) {
+    return node->op() != Op::Buffer && !node->is_const();
+  }
+
   static const Node* in_memory(UOp& target) {
     const Node* base = without_movement(target.node());
-    const UOp known = base->op() == Op::Buffer ? UOp() : computed(base);
+    const UOp known = may_be_computed(base) ? computed(base) : UOp();
     if (!known.is_null()) target = substitute(target, {{base, like(base, known)}});
     return target.node();
   }
@@ -51,7 +56,7 @@ class OneNode {
   }
 
   void look_at(const Node* node) {
-    const UOp known = node->op() == Op::Buffer ? UOp() : computed(node);
+    const UOp known = may_be_computed(node) ? computed(node) : UOp();
     if (known.is_null()) return;
     const auto& numbers = is_detached(node) ? detached_ : numbers_;
     const auto number = numbers.find(version_below(known.node()));

@@ -472,6 +472,13 @@ TEST(TensorAutograd, TheLargestOfMeansIsOneOfThem) {
   EXPECT_TRUE(holds<float>(gradients[1], {0, 0}, {2}));
 }
 
+TEST(TensorAutograd, OfNumbersThatAreInMemoryElsewhere) {
+  const Tensor zero = Tensor::zeros({1}).contiguous().realize(), x = Tensor::zeros({1, 1, 1, 1});
+  const Tensor ones = Tensor::ones({1, 1, 1});
+  EXPECT_EQ(x.reshape({1, 1, 1}).gradient({x}, ones)[0].item<float>(), 1);
+  EXPECT_EQ(functional::fold(ones, {1, 1}, {1, 1}).item<float>(), 1);
+}
+
 TEST(TensorAutograd, Errors) {
   const Tensor x({1.0, 2.0}, {.requires_grad = true});
   EXPECT_EQ(error_of([&] { x.backward(); }),

@@ -1,5 +1,7 @@
 // Wrong calls of movement, of patterns and of products by their labels.
 
+#include <limits>
+
 #include "table.h"
 
 namespace weft {
@@ -73,6 +75,9 @@ TEST(TensorErrors, PartsAndRepetition) {
   const WrongCall calls[] = {
       {"narrow", [&] { x.narrow(1, 2, 2); },
        "narrow: 2 elements from 2 on are no part of axis 1 of shape (2, 3)"},
+      {"narrow, beyond all numbers",
+       [&] { x.narrow(0, std::numeric_limits<std::int64_t>::max(), 1); },
+       "narrow: 1 elements from 9223372036854775807 on are no part of axis 0 of shape (2, 3)"},
       {"select", [&] { x.select(0, -3); }, "select: index -3 is outside axis 0 of shape (2, 3)"},
       {"unbind", [&] { one.unbind(); }, "unbind: there is no axis 0 in a tensor of 0 axes"},
       {"split", [&] { x.split({4, -1}, 1); },
