@@ -49,9 +49,10 @@ fuzz: build-fuzz ## Run each fuzzer for FUZZ_SECONDS (60)
 format: deps-check ## Format the sources in place
 	scripts/format.sh
 
-lint: deps-build deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy (in CI: the part in turn)
+lint: deps-build deps-check deps-clang ## Check formatting, layers, names, and the core with clang-tidy (in CI: the part in turn)
 	scripts/format.sh --check
 	scripts/check_layers.sh
+	scripts/check_names.sh
 	cmake --preset clang -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF >/dev/null
 	scripts/lint.sh build/lint $(PARTS)
 

@@ -26,7 +26,7 @@ struct NestLoop {
 
 // Whether neighbouring outputs read overlapping windows of an access, as a convolution does. The
 // same elements may also be read by outputs along other loops (Shared).
-enum class Window : std::uint8_t { None, Own, Shared };
+enum class Overlap : std::uint8_t { None, Own, Shared };
 
 // A read or write in the loops of a nest, with an index for each dimension of the buffer.
 struct NestAccess {
@@ -41,7 +41,7 @@ struct NestAccess {
   std::vector<bool> irregular;                  // by loop: the index depends on it nonlinearly
   std::vector<bool> guarded;                    // by loop: the validity depends on it
   std::vector<std::int64_t> strides;            // by loop: in elements of the buffer
-  Window window = Window::None;
+  Overlap overlap = Overlap::None;
   double places = 1;                      // accesses at fixed distances that count as one
   std::vector<std::int64_t> first, last;  // by dimension: their least and greatest offset
 

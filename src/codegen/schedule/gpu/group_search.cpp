@@ -103,7 +103,7 @@ class Search {
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       const NestAccess& access = nest_.accesses[a];
       tile.staged[a] = may_be_staged(access) && gains_by_staging(access, tile);
-      tile.by_region[a] = access.window != Window::None || access.is_masked;
+      tile.by_region[a] = access.overlap != Overlap::None || access.is_masked;
       is_any = is_any || tile.staged[a];
     }
     if (!is_any) return;

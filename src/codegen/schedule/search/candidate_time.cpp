@@ -104,8 +104,8 @@ Nest CandidateTime::masked(const Option& option, const std::vector<std::size_t>&
 std::vector<Staging> CandidateTime::stagings(const NestAccess& access) const {
   if (access.name.empty() || access.is_index || !changes_with_reduce(nest_, access)) return {};
   if (access.is_constant && may_be_kept(nest_, access)) return {Staging::Kept};
-  if (access.window == Window::Own) return {Staging::Region};
-  if (access.window == Window::Shared && access.is_masked)
+  if (access.overlap == Overlap::Own) return {Staging::Region};
+  if (access.overlap == Overlap::Shared && access.is_masked)
     return {Staging::Packed, Staging::Region};
   if (nest_.around() > 0) return {Staging::Packed, Staging::Near};
   return {Staging::Packed};

@@ -269,7 +269,7 @@ bool are_alike(const NestAccess& a, const NestAccess& b) {
   const auto all = [](const NestAccess& access) {
     return std::tie(access.is_write, access.is_masked, access.is_index, access.is_constant,
                     access.bytes, access.sizes, access.step, access.irregular, access.guarded,
-                    access.strides, access.window, access.places, access.first, access.last);
+                    access.strides, access.overlap, access.places, access.first, access.last);
   };
   return all(a) == all(b) && a.name.empty() == b.name.empty();
 }

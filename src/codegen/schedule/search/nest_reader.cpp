@@ -124,7 +124,7 @@ class Reader {
       add_access(load->src(0), name, false);
       NestAccess& access = nest_.accesses.back();
       access.is_index = indices.contains(load);
-      if (load->size() == 1) access.window = window_of(access);
+      if (load->size() == 1) access.overlap = overlap_of(access);
     }
     if (nest_.accesses.size() > most_reads) join_alike();
     return nest_.accesses.size() <= most_reads;
@@ -245,12 +245,12 @@ class Reader {
 
   // Detects a window: an index that moves with an output loop and a reduction loop, so that reads
   // of neighbouring outputs overlap. It is shared if outputs along another loop read it again.
-  Window window_of(const NestAccess& access) const {
-    Window window = Window::Own;
+  Overlap overlap_of(const NestAccess& access) const {
+    Overlap overlap = Overlap::Own;
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
       const bool is_output = !nest_.loops[loop].is_reduce && nest_.loops[loop].size > 1;
-      if (access.irregular[loop]) return Window::None;
-      if (is_output && access.strides[loop] == 0) window = Window::Shared;
+      if (access.irregular[loop]) return Overlap::None;
+      if (is_output && access.strides[loop] == 0) overlap = Overlap::Shared;
     }
     const bool moves = std::ranges::any_of(access.step, [&](const std::vector<std::int64_t>& step) {
       bool is_read = false, is_moved = false;
@@ -258,7 +258,7 @@ class Reader {
         (nest_.loops[loop].is_reduce ? is_read : is_moved) |= step[loop] != 0;
       return is_read && is_moved;
     });
-    return moves ? window : Window::None;
+    return moves ? overlap : Overlap::None;
   }
 
   std::vector<std::int64_t> strides_of(const NestAccess& access) const {

@@ -102,7 +102,7 @@ bool splits_shifted_loop(const Nest& nest, const Option& option,
 int region_place(const Nest& nest, const Option& option, const std::vector<OuterPiece>& outer,
                  const NestPlan& plan, std::size_t a) {
   const NestAccess& access = nest.accesses[a];
-  const double most_bytes = access.window == Window::Own ? 16384 : 458752;
+  const double most_bytes = access.overlap == Overlap::Own ? 16384 : 458752;
   for (int at = 0; at < plan.staged[a]; ++at)
     if (!splits_shifted_loop(nest, option, outer, static_cast<std::size_t>(at)) &&
         staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
