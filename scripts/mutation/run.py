@@ -3,7 +3,7 @@
 
     run.py build     a copy of the tree in which MUTANT=n switches off condition n (10 minutes)
     run.py cover     which tests reach which conditions: all tests, one at a time (25 minutes)
-    run.py kill      each mutant against the tests that reach it, the fastest first, until one fails
+    run.py kill      each mutant against the tests that reach it, the likeliest first, until one fails
     run.py report    a table, and the mutants that no test notices
 
 `cover` and `kill` go on where they were stopped. --only REGEX takes the mutants whose FILE:LINE or text match, --tests REGEX
@@ -39,7 +39,8 @@ ENVIRONMENT = {"SPEC": "1", "CHECK": "1", "CALIBRATE": "0", "CACHE_DIR": "none"}
 MOST_MUTANTS = 20_000  # as in mutants.h
 MOST_MEMORY = 4 << 30  # of a test
 PROGRAMS = ["weft_tests", "weft_codegen_tests", "weft_property_tests", "weft_golden_tests"]
-NETS = [f"nets {device} {1 + 200 * part}" for device in ("CPU", "INTERP") for part in range(10)]
+NETS = [f"nets DEV={device} SIZE_LIMITS={limits} {1 + 200 * part}"
+        for device in ("CPU", "INTERP") for limits in (1, 0) for part in range(10)]
 
 
 def load(name, otherwise):
@@ -97,7 +98,7 @@ def command(test):
     if program == "text":
         return [BUILD / "bin" / "weft_text_tests", TREE / "tests" / "text"]
     if program == "nets":
-        return [BUILD / "bin" / "weft_nets", "--run", test.split()[2], "200"]
+        return ["env", *rest[0].split()[:-1], BUILD / "bin" / "weft_nets", "--run", test.split()[-1], "200"]
     return [BUILD / "bin" / program, "--gtest_filter=" + rest[0]]
 
 
@@ -105,8 +106,6 @@ def run(test, seconds, **settings):
     """The exit status, None where it took too long, and how long it took."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MUTANT", "MUTANTS_FIRED", "DEV", "SKIP")} | ENVIRONMENT | settings
-    if test.startswith("nets "):
-        environment["DEV"] = test.split()[1]
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
@@ -188,18 +187,28 @@ def chosen(options):
             yield number, mutant
 
 
-def kill(options):
+def tests_by_mutant():
+    """Those that reach it, with their usual times: first fast ones that reach few others, most of them of its file."""
+    files = [mutant["file"] for mutant in load("mutants.json", [])]
     tests_of = collections.defaultdict(list)
     for test, result in load("cover.json", {}).items():
         if result["passes"]:
+            of_file = collections.Counter(files[number] for number in result["mutants"])
             for number in result["mutants"]:
-                tests_of[number].append((test, result["seconds"]))
+                cost = result["seconds"] * len(result["mutants"]) / of_file[files[number]] ** 2
+                tests_of[number].append((cost, test, result["seconds"]))
+    return {number: [test[1:] for test in sorted(tests)] for number, tests in tests_of.items()}
+
+
+def kill(options):
+    tests_of = tests_by_mutant()
     killed = load("killed.json", {})
-    open_ = [number for number, _ in chosen(options) 
-             if killed.get(str(number)) in (None, "survived", "out of time") and tests_of[number]]
+    open_ = [number for number, _ in chosen(options)
+             if killed.get(str(number)) in (None, "survived", "out of time") and number in tests_of]
+    open_.sort(key=lambda number: str(number) in killed)  # those that took long come last
 
     def work(number):
-        return kill_one(number, sorted(tests_of[number], key=lambda pair: pair[1]), options.seconds)
+        return kill_one(number, tests_of[number], options.seconds)
 
     for number, test in in_parallel(work, open_, options.jobs):
         killed[str(number)] = test

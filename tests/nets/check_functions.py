@@ -408,6 +408,13 @@ def put_along(step, values):
     return x
 
 
+def vander(step, x):
+    """np.vander takes powers of u64 in floats."""
+    wide = x.astype(np.float64) if is_float(x.dtype) else x.astype(np.int64) if x.dtype == bool else x
+    columns = [wide ** wide.dtype.type(power) for power in range(step.k)]
+    return np.stack(columns if step.flag else columns[::-1], 1).astype(x.dtype)
+
+
 COMPUTED = {
     "isclose": lambda s, v: close(s, v[0], v[1]), "isclose_within": lambda s, v: close(s, v[0], v[1]),
     "lerp": triple, "lerp_number": triple, "addcmul": triple, "addcdiv": triple,
@@ -431,8 +438,7 @@ COMPUTED = {
     "block_diag": lambda s, v: block_diag(v), "hstack": lambda s, v: np.hstack(alike(v)),
     "vstack": lambda s, v: np.vstack(alike(v)), "dstack": lambda s, v: dstack(v),
     "column_stack": lambda s, v: np.column_stack(alike(v)),
-    "vander": lambda s, v: np.vander(v[0].astype(np.float64) if is_float(v[0].dtype) else v[0], s.k,
-                                     bool(s.flag)).astype(v[0].dtype),
+    "vander": lambda s, v: vander(s, v[0]),
     "cartesian_prod": lambda s, v: np.stack([g.reshape(-1) for g in np.meshgrid(*alike(v), indexing="ij")], 1),
     "amax": lambda s, v: of_axes("max", s, v[0]), "amin": lambda s, v: of_axes("min", s, v[0]),
     "aminmax_least": lambda s, v: of_axes("min", s, v[0]), "aminmax_most": lambda s, v: of_axes("max", s, v[0]),

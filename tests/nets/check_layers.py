@@ -149,6 +149,8 @@ def class_loss(step, x, target):
         smoothing = float(step.literal)
         rows = rows - np.max(rows, -1, keepdims=True)
         rows = rows - np.log(np.sum(np.exp(rows), -1, keepdims=True))
+    if np.any((target < 0) | (target >= rows.shape[-1])):
+        raise Unsupported("classes that are not there")
     own = np.take_along_axis(rows, target.astype(np.int64)[..., None], -1)[..., 0]
     loss = -own if smoothing == 0 else -(1 - smoothing) * own - smoothing * np.mean(rows, -1)
     return reduced(step, loss, x.dtype)

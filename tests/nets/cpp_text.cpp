@@ -189,6 +189,8 @@ std::string jit_text(const Program& program, const std::vector<Evaluation>& want
       arguments.push_back(i);
     } else if (is_kept(step)) {
       before += cpp_of(step, i);
+      if (flips_before(program, 1))
+        before += fmt::format("  v{0} = v{0}.contiguous().realize();\n", i);
     } else if (step.kind == "read") {
       body += fmt::format("    return std::vector<Tensor>{};\n", operands_text(step));
     } else if (!is_request(step)) {
@@ -203,6 +205,13 @@ std::string jit_text(const Program& program, const std::vector<Evaluation>& want
       "    for (const Tensor& t : all) std::cout << t.repr() << '\\n';\n  }};\n",
       before, parameters, body);
   for (std::size_t call = 0; call < program.calls; ++call) {
+    for (std::size_t i = 0; i < program.steps.size() && flips_before(program, call); ++i)
+      if (is_kept(program.steps[i]))
+        text += fmt::format(
+            "  const Tensor c{0}_{1} = v{0}.clone();\n"
+            "  if (v{0}.ndim() > 0) v{0}.assign(v{0}.flip(0));\n"
+            "  const Tensor d{0}_{1} = v{0}.clone();\n  v{0}.assign(v{0}.clone());\n",
+            i, call);
     std::vector<std::string> given;
     for (const std::size_t i : arguments) given.push_back(input_text(program.steps[i], call));
     text += fmt::format("  print(f({}));\n", fmt::join(given, ",\n      "));

@@ -274,10 +274,28 @@ Array evaluate(const Step& step, const std::vector<Array>& values, std::size_t c
   return rule->second({step, values, call});
 }
 
+namespace {
+
+void flip_rows(Array& x) {
+  const Array before = copied(x);
+  const std::size_t rows = x.rank() == 0 ? 1 : at(x.shape[0]);
+  const std::size_t width = x.size() == 0 ? 0 : x.size() / rows;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = before[(rows - 1 - i / width) * width + i % width];
+}
+
+}  // namespace
+
 std::vector<Evaluation> evaluate(const Program& program) {
   std::vector<Evaluation> calls;
   for (std::size_t call = 0; call < program.calls; ++call) {
     Evaluation now;
+    if (flips_before(program, call))
+      for (std::size_t i = 0; i < program.steps.size(); ++i)
+        if (is_kept(program.steps[i])) {
+          now.flipped.push_back(copied(calls[0].values[i]));
+          flip_rows(calls[0].values[i]);
+        }
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const Step& step = program.steps[i];
       if (is_request(step)) {

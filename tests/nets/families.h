@@ -26,6 +26,7 @@ std::vector<Family> shape_families();
 std::vector<Family> statistics_families();
 std::vector<Family> place_families();
 std::vector<Family> network_families();
+std::vector<Family> recurrence_families();
 
 // What asks for values in the middle of a program, and in the end for all that is left: together, one by one, or in groups.
 void draw_request(Draft& draft);

@@ -9,9 +9,10 @@ namespace nets {
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> result;
-    for (const auto& part : {elementwise_families(), movement_families(), reduction_families(),
-                             indexing_families(), function_families(), shape_families(),
-                             statistics_families(), place_families(), network_families()})
+    for (const auto& part :
+         {elementwise_families(), movement_families(), reduction_families(), indexing_families(),
+          function_families(), shape_families(), statistics_families(), place_families(),
+          network_families(), recurrence_families()})
       result.insert(result.end(), part.begin(), part.end());
     return result;
   }();

@@ -48,6 +48,10 @@ struct Program {
   bool drops_handles = false;  // each after its last use, as where variables have scopes
   std::vector<Step> steps;
 };
+// Whether the program reverses each tensor that its function captures along the first axis, before this call.
+inline bool flips_before(const Program& program, std::size_t call) {
+  return program.mode == Mode::Jit && program.seed % 2 == 1 && call % 2 == 1;
+}
 // Where tensors are realized in between, leaves require gradients from the start: what is written to untracked memory is
 // forgotten once it is done.
 bool tracks(const Program& program);
@@ -70,6 +74,7 @@ void want_allowed(const Program& program, const std::vector<Array>& values, cons
 struct Evaluation {
   std::vector<Array> values;  // of each step as it is in the end; of requests: empty
   std::vector<std::vector<Array>> reads;
+  std::vector<Array> flipped;  // what is reversed before the call, as it was
 };
 
 // The oracle. Throws Invalid where a step does not fit its operands.

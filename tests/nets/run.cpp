@@ -84,14 +84,27 @@ std::string jit_fault(const Program& program, const std::vector<Evaluation>& wan
     const Step& step = program.steps[i];
     if (is_input(step) && step.is_argument) arguments.push_back(i);
     if (is_kept(step)) kept[i] = input_tensor(step, 0);
+    // What is in no memory is part of kernels, and must not be assigned to.
+    if (is_kept(step) && flips_before(program, 1)) kept[i] = kept[i].contiguous().realize();
   }
   auto function = weft::jit([&](const Tensors& given) {
     Tensors values = kept;
     for (std::size_t i = 0; i < arguments.size(); ++i) values[arguments[i]] = given[i];
     return called(program, std::move(values));
   });
-  Tensors held;  // results of the call before, which no later one writes to
+  Tensors held;           // results of the call before, which no later one writes to
+  Tensors copies, again;  // of what is kept, between calls
+  std::vector<Array> copied;
   for (std::size_t call = 0; call < program.calls; ++call) {
+    if (flips_before(program, call))
+      for (std::size_t i = 0; i < count; ++i)
+        if (is_kept(program.steps[i])) {
+          copied.push_back(wanted[call].flipped[copied.size() % wanted[call].flipped.size()]);
+          copies.push_back(kept[i].clone());
+          if (kept[i].ndim() > 0) kept[i].assign(kept[i].flip(0));
+          again.push_back(kept[i].clone());  // a reader between two assignments
+          kept[i].assign(kept[i].clone());
+        }
     Tensors given;
     for (const std::size_t i : arguments) given.push_back(input_tensor(program.steps[i], call));
     const Tensors results = function(given);
@@ -115,6 +128,9 @@ std::string jit_fault(const Program& program, const std::vector<Evaluation>& wan
         return fmt::format("v{} after all calls: {}", i, text);
     }
   }
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    if (const std::string text = difference(array_of(copies[i]), copied[i]); !text.empty())
+      return fmt::format("copy {} of what was kept: {}", i + 1, text);
   return {};
 }
 
