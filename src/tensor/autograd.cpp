@@ -10,6 +10,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 
+#include "capture.h"
 #include "ops.h"
 #include "state.h"
 #include "targets.h"
@@ -107,6 +108,8 @@ Tensor& Tensor::set_requires_grad(bool on) {
 Tensor Tensor::grad() const {
   if (is_null()) return {};
   const std::lock_guard lock(state_->mutex);
+  if (Capture* capture = Capture::refusing())
+    capture->note_gradient(state_, state_->grad.state_, false);
   return state_->grad;
 }
 
@@ -117,6 +120,8 @@ void Tensor::set_grad(const Tensor& grad) {
     user_error(fmt::format("set_grad: shape {} for a tensor of shape {}", shape_text(grad.uop()),
                            shape_text(own)));
   const std::lock_guard lock(state_->mutex);
+  if (Capture* capture = Capture::refusing())
+    capture->note_gradient(state_, state_->grad.state_, true);
   state_->grad = grad;
 }
 
@@ -252,7 +257,7 @@ void Tensor::backward(const Tensor& seed) const {
   std::vector<UOp> graphs;
   for (const auto& state : leaves().alive()) {
     candidates.push_back(Tensor(state));
-    graphs.push_back(candidates.back().uop());
+    graphs.push_back(state->present());  // no use of it: most are of others
   }
   const Targets found(loss, graphs, std::vector<bool>(graphs.size(), true));
   want_present("backward", found, graphs,
@@ -263,9 +268,15 @@ void Tensor::backward(const Tensor& seed) const {
     user_error("backward: nothing that this tensor depends on requires a gradient");
   const NoGrad constant;
   const std::vector<Tensor> gradients = gradient(targets, seed);
+  Capture* const capture = Capture::refusing();
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    const Tensor before = targets[i].grad();
-    targets[i].set_grad(before.is_null() ? gradients[i] : before + gradients[i]);
+    Tensor before = targets[i].grad();
+    if (before.is_null())
+      targets[i].set_grad(gradients[i]);
+    else if (capture != nullptr && capture->prepare_to_assign(before.state_->storage))
+      before.assign(before + gradients[i]);  // later calls add to it as well
+    else
+      targets[i].set_grad(before + gradients[i]);
   }
 }
 

@@ -31,6 +31,8 @@ const Node* memory_below(const Node* node) {
 }  // namespace
 
 Batch::Batch(const std::vector<Operand>& values) {
+  if (const Capture* capture = Capture::refusing(); capture != nullptr && CallList::recording())
+    capture->forget_results(values);
   for (const Operand& value : values) want(value.uop(), value.device);
   for (const Operand& value : values) add_assignments(value.uop().node());
   add_all_readers();

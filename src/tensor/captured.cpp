@@ -1,8 +1,6 @@
 #include "captured.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -20,16 +18,13 @@
 #include "state.h"
 
 namespace weft {
-namespace {
 
-// A tensor's memory, in order and in one piece; it is computed and put there if need be.
 std::shared_ptr<Buffer> memory_in_order(const Tensor& tensor) {
   const Elements in = elements_in_memory(tensor);
   if (in.offset == 0 && in.memory->bytes() == in.bytes) return in.memory;
   return std::make_shared<Buffer>(in.memory, in.offset, in.bytes);
 }
 
-// None of what is still to be computed.
 std::vector<std::shared_ptr<Buffer>> memory_below(const UOp& version) {
   const UOp known = computed(version.node());
   std::vector<std::shared_ptr<Buffer>> memory;
@@ -38,12 +33,7 @@ std::vector<std::shared_ptr<Buffer>> memory_below(const UOp& version) {
   return memory;
 }
 
-bool overlap(const Argument& a, const Argument& b) {
-  const auto begin = [](const Argument& part) {
-    return reinterpret_cast<std::uintptr_t>(part.memory) + part.offset;
-  };
-  return begin(a) < begin(b) + b.bytes && begin(b) < begin(a) + a.bytes;
-}
+namespace {
 
 bool looks_at(const UOp& graph, OpSet ops) {
   const Node* node = graph.node();
@@ -80,71 +70,6 @@ Replay::Captured::Captured(const Captured& of, CallList list)
       results_(of.results_),
       form_(of.form_),
       is_pure_(of.is_pure_) {}
-
-std::unique_ptr<Replay::Captured> Replay::Captured::another() const {
-  std::unique_ptr<Captured> other(new Captured(*this, list_.another()));
-  for (const Place place : list_.written_outside_of_blocks()) {
-    const Buffer& memory = *list_.memory(place);
-    other->list_.put(place, std::make_shared<Buffer>(memory.device(), memory.bytes()));
-  }
-  for (Result& result : other->results_)
-    for (Result::Part& part : result.parts) {
-      part.memory.clear();
-      other->list_.put(part.place, other->free_memory(part));
-    }
-  return other;
-}
-
-Replay::Captured::~Captured() {
-  for (const Known& known : known_)
-    if (known.storage.use_count() > 1 && lies_in_block(known)) try {
-        move_out(known);
-      } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-        // There is no memory to move to: the block stays as long as what lies in it.
-      }
-}
-
-bool Replay::Captured::is_stale() const {
-  return std::ranges::any_of(
-      known_, [](const Known& known) { return known.storage->changes() != known.changes; });
-}
-
-bool Replay::Captured::finds_pure() const {
-  const auto is_remade = [&](Place place) { return list_.is_remade(place); };
-  return drawings_.empty() && !list_.keeps_what_changes() &&
-         std::ranges::none_of(known_, &Known::is_written) &&
-         std::ranges::all_of(list_.written_outside_of_blocks(), is_remade);
-}
-
-JitResults Replay::Captured::call(const JitArguments& arguments) {
-  forms_.want(arguments);
-  for (std::size_t i = 0; i < arguments_.size(); ++i)
-    if (const auto& place = arguments_[i]) list_.put(*place, argument(arguments.tensors[i]));
-  bind(arguments.sizes);
-  if (!is_pure_) refresh();
-  for (Result& result : results_)
-    for (Result::Part& part : result.parts) list_.put(part.place, free_memory(part));
-  for (const Drawing& drawing : drawings_) draw_again(drawing);
-  tell_of_overwriting();  // before it happens: afterwards there may be no memory for that
-  list_.run();
-  return results();
-}
-
-JitResults Replay::Captured::results() const {
-  std::vector<Tensor> tensors;
-  for (const Result& result : results_) {
-    Substitution now;
-    for (const Result::Part& part : result.parts)
-      now.emplace(part.buffer.node(), new_buffer(part.buffer->dtype(), sizes_of(part.buffer),
-                                                 list_.memory(part.place)));
-    for (std::size_t i = 0; i < sizes_.size(); ++i)
-      now.emplace(captured_sizes_[i].node(), sizes_[i]);
-    tensors.push_back(result.tensor.is_null()
-                          ? Tensor::from({substitute(result.view, now), result.device, false})
-                          : result.tensor);
-  }
-  return {std::move(tensors), form_};
-}
 
 void Replay::Captured::copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new,
                                         const CallList* list) {
@@ -198,6 +123,7 @@ JitResults Replay::Captured::recorded(const JitArguments& arguments, const Body&
       user_error(
           "jit: the function assigns to a tensor in this call that it did not assign to in the "
           "first, when it had no memory of its own: realize() it before");
+    capture.write_back();
     copy_what_shares(returned, first_new, &list_);
     std::vector<Operand> open;
     for (Tensor& tensor : returned) {
@@ -205,9 +131,12 @@ JitResults Replay::Captured::recorded(const JitArguments& arguments, const Body&
         if (std::ranges::find(memory, part) != memory.end()) tensor = tensor.contiguous();
       open.emplace_back(tensor);
     }
-    for (const auto& [storage, changes, was_owned] : capture.storages)
-      if (const UOp version = storage->version(); version->op() == Op::After)
-        open.emplace_back(version, storage->device(), false);
+    for (const auto& noted : capture.storages)
+      if (const UOp now = noted.storage->version(); now->op() == Op::After)
+        open.emplace_back(now, noted.storage->device(), false);
+    find_gradients(capture, first_new);
+    for (const Gradient& gradient : gradients_)
+      if (!gradient.after.is_null()) open.emplace_back(gradient.after);
     Batch(open).run();
     for (const auto& noted : capture.storages) noted.storage->settle();
     drawings_ = capture.drawings;
@@ -218,6 +147,20 @@ JitResults Replay::Captured::recorded(const JitArguments& arguments, const Body&
     if (arguments_[i]) argument({arguments.tensors[i].first, given[i]});
   }
   return results;
+}
+
+// Each call computes those that it sets, into memory that it writes.
+void Replay::Captured::find_gradients(const Capture& capture, std::uint64_t first_new) {
+  for (const Capture::Gradient& gradient : capture.gradients) {
+    const auto leaf = gradient.leaf.lock();
+    if (leaf == nullptr) continue;
+    Tensor after = gradient.is_set ? leaf->grad : Tensor();
+    if (!after.is_null() && storage_behind(after)->number() >= first_new &&
+        looks_at(after.uop(), {Op::Buffer, Op::Multi}) && !is_made_by(list_, after.uop()))
+      after = after.detach().clone();
+    gradients_.push_back({gradient, std::move(after)});
+  }
+  set_gradients();
 }
 
 // Of tensors that were there before, and of what the function computed and something still holds.
@@ -274,36 +217,6 @@ void Replay::Captured::settle() {
   }
 }
 
-// Unless it has been assigned to since, and then perhaps got other memory.
-bool Replay::Captured::lies_in_block(const Known& known) const {
-  const auto memory = memory_below(known.storage->present());
-  const auto is_at = [&](const auto& own, Place place) { return own == list_.memory(place); };
-  return !known.in_block.empty() && std::ranges::equal(memory, known.in_block, is_at);
-}
-
-void Replay::Captured::move_out(const Known& known) {
-  std::vector<std::shared_ptr<Buffer>> own;
-  for (const auto& memory : memory_below(known.storage->present())) {
-    own.push_back(std::make_shared<Buffer>(memory->device(), memory->bytes()));
-    own.back()->copy_from(*memory);
-  }
-  known.storage->move(own);
-}
-
-void Replay::Captured::tell_of_overwriting() const {
-  Substitution renewed;
-  for (const Known& known : known_)
-    if (known.is_written) known.storage->overwritten(renewed);
-  if (renewed.empty()) return;
-  std::vector<Loss> losses;
-  for (const auto& [buffer, now] : renewed) losses.emplace_back(UOp(buffer));
-  std::vector<std::pair<Storage*, UOp>> versions;
-  for (const Known& known : known_)
-    if (known.is_written) versions.emplace_back(known.storage.get(), known.storage->along(renewed));
-  for (const Loss& loss : losses) loss.happen();  // nothing asks for memory from here on
-  for (auto& [storage, version] : versions) storage->overwrite(std::move(version));
-}
-
 auto Replay::Captured::result_of(Tensor&& tensor) const -> Result {
   const auto is_known = [&](Place place) {
     return std::ranges::any_of(known_, [&](const Known& known) {
@@ -328,83 +241,6 @@ auto Replay::Captured::result_of(Tensor&& tensor) const -> Result {
   if (!is_new) return {std::move(tensor), {}, {}, {}};
   result.view = substitute(result.view, stand_ins);
   return result;
-}
-
-// What calls write is no argument: they take arguments for what nobody writes.
-std::shared_ptr<Buffer> Replay::Captured::argument(const NamedTensor& given) const {
-  auto memory = memory_in_order(given.second);
-  for (const Known& known : known_)
-    for (const auto& place : known.places)
-      if (known.is_written && place &&
-          overlap(memory->argument(), list_.memory(*place)->argument()))
-        user_error(
-            fmt::format("jit: {} lies in memory that the function assigns to: give it a copy, or "
-                        "let the function capture it",
-                        given.first));
-  return memory;
-}
-
-void Replay::Captured::bind(const std::vector<UOp>& sizes) {
-  for (const UOp& size : sizes) {
-    const auto& variable = size->src(0)->arg<VariableArg>();
-    const Node* value = size->src(1);
-    if (!value->is_const() || value->lo() < variable.lo || value->lo() > variable.hi)
-      user_error(fmt::format("jit: variable {} is bound to {}, outside {} ... {}",
-                             variable.name.get(), expression_text(value), variable.lo,
-                             variable.hi));
-    list_.set_variable(variable.id.value, value->lo());
-  }
-  sizes_ = sizes;
-}
-
-// Tensors that were assigned to since the last call, and those that are made of what this one overwrites.
-void Replay::Captured::refresh() {
-  std::vector<std::shared_ptr<Buffer>> overwritten;
-  std::vector<std::shared_ptr<Storage>> followers;
-  for (Known& known : known_) {
-    if (known.storage->changes() != known.changes) find_again(known);
-    if (!known.is_written) continue;
-    followers.push_back(known.storage);
-    if (!known.storage->is_looked_at()) continue;
-    for (const auto& place : known.places)
-      if (place) overwritten.push_back(list_.memory(*place));
-  }
-  if (!overwritten.empty()) Batch::before_overwriting(overwritten, followers).run();
-  is_pure_ = is_pure_ && finds_pure();  // it may keep something of a constant that changes now
-}
-
-void Replay::Captured::find_again(Known& known) {
-  const UOp version = known.storage->version();
-  if (known.places.empty())
-    user_error(
-        fmt::format("jit: a tensor of shape {} that the function uses was in no memory when it was "
-                    "captured, and has been assigned to since: realize() it before",
-                    shape_text(version)));
-  Batch(std::vector{Operand(version, known.storage->device(), false)}).run();
-  known.storage->settle();
-  const auto memory = memory_below(known.storage->present());
-  if (memory.size() != known.places.size())
-    user_error(fmt::format(
-        "jit: a tensor of shape {} that the function uses does not lie in one piece any more",
-        shape_text(version)));
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    if (const auto& place = known.places[i]) list_.put(*place, memory[i]);
-  known.changes = known.storage->changes();
-}
-
-// Of earlier calls, where nobody holds the result any more.
-std::shared_ptr<Buffer> Replay::Captured::free_memory(Result::Part& part) const {
-  constexpr std::size_t most_spare = 2;
-  const std::shared_ptr<Buffer>& last = list_.memory(part.place);
-  for (const auto& memory : part.memory)
-    if (memory.use_count() == (memory == last ? 2 : 1)) {
-      std::atomic_thread_fence(std::memory_order_acquire);  // after what others read of it
-      memory->count_overwriting();
-      return memory;
-    }
-  if (part.memory.size() > most_spare) part.memory.erase(part.memory.begin());
-  part.memory.push_back(std::make_shared<Buffer>(last->device(), last->bytes()));
-  return part.memory.back();
 }
 
 }  // namespace weft

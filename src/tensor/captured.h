@@ -19,6 +19,11 @@
 
 namespace weft {
 
+// A tensor's memory, in order and in one piece; it is computed and put there if need be.
+std::shared_ptr<Buffer> memory_in_order(const Tensor& tensor);
+// None of what is still to be computed.
+std::vector<std::shared_ptr<Buffer>> memory_below(const UOp& version);
+
 class Replay::Captured {
  public:
   Captured(const JitArguments& arguments, const Body& body);
@@ -31,6 +36,10 @@ class Replay::Captured {
 
   // Whether something that it reads was assigned to since it looked.
   bool is_stale() const;
+  // Whether the gradients that it goes on from are there, and no others.
+  bool finds_gradients() const;
+  // Whether the function has to be captured again: what had no memory has some now, or no longer has the same as another.
+  bool is_outdated() const;
   // Finds again what was assigned to, while nothing runs that reads it. Who is not pure does so in each call.
   void refresh();
   // Whether calls leave nothing behind but their results, so that several may run at the same time.
@@ -71,12 +80,20 @@ class Replay::Captured {
     std::vector<Part> parts;
   };
 
+  // What grad() of a tensor is afterwards.
+  struct Gradient {
+    Capture::Gradient of;
+    Tensor after;
+  };
+
   Captured(const Captured& of, CallList list);
 
   static const std::shared_ptr<Storage>& storage_behind(const Tensor& tensor);
   static bool is_held_once(const Tensor& tensor);
 
   JitResults recorded(const JitArguments& arguments, const Body& body);
+  void find_gradients(const Capture& capture, std::uint64_t first_new);
+  void set_gradients() const;
   void find_known(const Capture& capture, const std::vector<Tensor>& returned);
   void find_results(std::vector<Tensor> returned);
   void settle();
@@ -98,6 +115,7 @@ class Replay::Captured {
   std::vector<Known> known_;
   std::vector<Result> results_;
   std::vector<Drawing> drawings_;
+  std::vector<Gradient> gradients_;
   std::shared_ptr<const void> form_;  // that the results stand in
   bool is_pure_ = false;
 };

@@ -16,7 +16,10 @@
 
 namespace weft {
 
-// What was captured: once for each of the calls that have met.
+// Of one function, which goes on from gradients in one call and from none in another.
+constexpr std::size_t most_kept = 4;
+
+// What was captured: once for each of the calls that have met, or that found other gradients.
 struct Replay::State {
   std::mutex capturing;  // held by calls that run the function itself
   int calls = 0;         // of these
@@ -29,33 +32,51 @@ struct Replay::State {
   JitReport report;
 
   std::unique_ptr<Captured> taken();
+  void add(std::unique_ptr<Captured> captured);
   void refresh_all();
+  void drop_outdated() {
+    std::erase_if(idle, [](const auto& captured) { return captured->is_outdated(); });
+  }
   void give_back(std::unique_ptr<Captured> captured);
+  class Alone;
 };
 
 std::unique_ptr<Replay::Captured> Replay::State::taken() {
   std::unique_lock lock(mutex);
   ++waiting;
   returned.wait(lock, [&] {
-    const bool may_run = !idle.empty() && !(is_pure && idle.back()->is_stale());
+    const bool may_run = is_pure && !idle.empty() && !idle.back()->is_stale();
     return !is_resetting && (running == 0 || may_run);
   });
   --waiting;
-  if (idle.empty()) return nullptr;
-  if (is_pure && running == 0) refresh_all();
-  auto captured = std::move(idle.back());
-  idle.pop_back();
+  drop_outdated();
+  if (running == 0) refresh_all();
+  drop_outdated();
+  const auto found =
+      std::ranges::find_if(idle, [](const auto& captured) { return captured->finds_gradients(); });
+  if (found == idle.end()) return nullptr;
+  auto captured = std::move(*found);
+  idle.erase(found);
   ++running;
   return captured;
+}
+
+void Replay::State::add(std::unique_ptr<Captured> captured) {
+  const std::lock_guard lock(mutex);
+  report = captured->report();
+  idle.push_back(std::move(captured));
+  is_pure = std::ranges::all_of(idle, &Captured::is_pure);
+  if (idle.size() > most_kept) idle.erase(idle.begin());
 }
 
 // What was assigned to since the last calls is computed while none runs, and then all know it. There can be only one of what
 // is no longer pure.
 void Replay::State::refresh_all() {
+  const bool was_pure = is_pure;
   for (const auto& captured : idle)
     if (captured->is_stale()) captured->refresh();
   is_pure = std::ranges::all_of(idle, &Captured::is_pure);
-  if (!is_pure) idle.erase(idle.begin(), idle.end() - 1);
+  if (was_pure && !is_pure) idle.erase(idle.begin(), idle.end() - 1);
 }
 
 // There are too few where somebody waits, and another is made, unless there can be only one.
@@ -71,6 +92,26 @@ void Replay::State::give_back(std::unique_ptr<Captured> captured) {
   --running;
   returned.notify_all();
 }
+
+// While one lives, nothing of the function is replayed.
+class Replay::State::Alone {
+ public:
+  explicit Alone(State& state) : state_(state) {
+    std::unique_lock lock(state_.mutex);
+    state_.returned.wait(lock, [&] { return state_.running == 0; });
+    ++state_.running;
+  }
+  ~Alone() {
+    const std::lock_guard lock(state_.mutex);
+    --state_.running;
+    state_.returned.notify_all();
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  State& state_;
+};
 
 Replay::Replay() : state_(std::make_unique<State>()) {}
 Replay::~Replay() = default;
@@ -113,12 +154,10 @@ JitResults Replay::call(const JitArguments& arguments, const Body& body) {
     Tensor::realize(results.tensors);
     return results;
   }
+  const State::Alone alone(*state_);
   auto captured = std::make_unique<Captured>(arguments, body);
   JitResults results = captured->results();
-  const std::lock_guard own(state_->mutex);
-  state_->is_pure = captured->is_pure();
-  state_->report = captured->report();
-  state_->idle.push_back(std::move(captured));
+  state_->add(std::move(captured));
   return results;
 }
 

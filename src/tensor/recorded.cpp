@@ -25,7 +25,7 @@ Tensor own_tensor(const Tensor& given, const std::shared_ptr<Buffer>& memory) {
 
 std::vector<std::shared_ptr<Storage>> assigned_to(const Capture& capture) {
   std::vector<std::shared_ptr<Storage>> storages;
-  for (const auto& [storage, changes, was_owned] : capture.storages)
+  for (const auto& [storage, version, changes, was_owned] : capture.storages)
     if (storage->changes() > changes) storages.push_back(storage);
   return storages;
 }
@@ -105,6 +105,7 @@ Recorded::Recorded(const RecordedFunction& function, const std::vector<Tensor>& 
   const Capture capture(Capture::Refused);
   results = function(own);
   check(capture, first_argument);
+  capture.write_back();
   const auto storages = assigned_to(capture);
   realize(results, storages);
   for (const Tensor& result : results) elements.push_back(elements_in_memory(result));

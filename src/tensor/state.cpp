@@ -133,6 +133,11 @@ UOp memory_like(const UOp& tensor, Symbol device) {
   return layout.multi(parts);
 }
 
+// A value like no other, that gradients pass through.
+UOp distinct(const UOp& version) {
+  return weft::make(Op::Contiguous, {weft::make(Op::Remat, {version}, {}, IdArg{fresh_id()})});
+}
+
 bool is_memory(const UOp& version) { return OpSet{Op::Buffer, Op::Multi}.contains(version->op()); }
 
 }  // namespace
@@ -140,11 +145,27 @@ bool is_memory(const UOp& version) { return OpSet{Op::Buffer, Op::Multi}.contain
 void Storage::own() {
   const std::lock_guard lock(mutex_);
   settle_stores();
-  if (owned_) return;
-  const UOp memory = memory_like(current_, device_);
+  if (!owned_) lie_in(memory_like(current_, device_));
+}
+
+void Storage::write_to(const UOp& memory) {
+  const std::lock_guard lock(mutex_);
+  lie_in(memory);
+}
+
+void Storage::lie_in(const UOp& memory) {
   current_ = written(memory, memory, current_);
   owned_ = true;
   ++changes_;
+}
+
+void Storage::keep_result() {
+  const std::lock_guard lock(mutex_);
+  give_way();
+  const UOp memory = computed_for(current_.node(), device());
+  if (memory.is_null() || memory.is(current_)) return;
+  current_ = distinct(current_);
+  shared_graph().attach(current_.node(), std::make_shared<UOp>(memory));
 }
 
 void Storage::part() {
@@ -260,8 +281,7 @@ void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UO
 void Storage::store_in_copy(const std::function<UOp(const UOp& memory)>& place, const UOp& value) {
   const std::lock_guard lock(mutex_);
   settle_stores();
-  const UOp copy =
-      weft::make(Op::Contiguous, {weft::make(Op::Remat, {current_}, {}, IdArg{fresh_id()})});
+  const UOp copy = distinct(current_);
   current_ = written(copy, place(copy), value);
   owned_ = false;
   tracked_ = true;

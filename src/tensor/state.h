@@ -55,6 +55,10 @@ class Storage {
   void store(const std::function<UOp(const UOp& memory)>& place, const UOp& value, bool is_tracked);
   // Moves it into a BUFFER that no other storage has, as equal graphs have theirs in common.
   void own();
+  // Writes its values to that memory, which it lies in from now on.
+  void write_to(const UOp& memory);
+  // What it has been computed to stays its value where another computes the same graph anew.
+  void keep_result();
   // What only looks at another storage's memory becomes a copy, to be made before that is overwritten.
   void part();
   // The memory was written by somebody else: what was computed from it is not what it would give now.
@@ -91,6 +95,7 @@ class Storage {
   void keep_before_change();
   void give_way();
   void settle_stores();
+  void lie_in(const UOp& memory);
   void store_in_copy(const std::function<UOp(const UOp& memory)>& place, const UOp& value);
   // The version once the value is stored there.
   UOp written(const UOp& version, const UOp& place, const UOp& value);
@@ -113,6 +118,9 @@ struct Tensor::State {
         root(std::move(version)),
         graph(std::move(view)),
         tracked(is_tracked) {}
+
+  // Of the storage's present version.
+  UOp present();
 
   const std::shared_ptr<Storage> storage;
   std::mutex mutex;

@@ -74,13 +74,17 @@ UOp Tensor::uop() const {
   const Called called;
   if (is_null()) refuse_null();
   if (Capture* capture = Capture::current()) capture->note(state_->storage);
-  const std::lock_guard lock(state_->mutex);
-  UOp version = state_->storage->version();
-  if (!version.is(state_->root)) {
-    state_->graph = rebased(state_->graph, state_->root, version);
-    state_->root = std::move(version);
+  return state_->present();
+}
+
+UOp Tensor::State::present() {
+  const std::lock_guard lock(mutex);
+  UOp version = storage->version();
+  if (!version.is(root)) {
+    graph = rebased(graph, root, version);
+    root = std::move(version);
   }
-  return state_->graph;
+  return graph;
 }
 
 bool Tensor::is_tracked() const {
