@@ -58,8 +58,11 @@ TEST(Hoisted, FactorsOfWholeRowsStandOutside) {
          return (a * (a * a).sum(1, true).reciprocal()).matmul(b);
        },
        1},
-      {"columns by their sum",
-       [](const Tensor& a, const Tensor& b) { return a.matmul(b * b.sum(0, true)); }, 0},
+      {"columns by one divided by a sum",
+       [](const Tensor& a, const Tensor& b) {
+         return a.matmul(b * (1 + b.abs().sum(0, true)).reciprocal());
+       },
+       0},
       {"both by a number",
        [](const Tensor& a, const Tensor& b) { return (a * 0.3).matmul(b * 0.7); }, 0},
       {"rows by a factor that is summed along",
@@ -137,6 +140,10 @@ TEST(Hoisted, WhatMayBeInfiniteOrHidesStaysAsItIs) {
   const Tensor factors[] = {x.sum(1, true).reciprocal(),
                             1 / row,
                             row.log(),
+                            row,
+                            row * 2,
+                            x.sum(1, true),
+                            row.abs(),
                             row.pow(-1),
                             (row > 0).cast(dtypes::f32),
                             (row > 0).where(row, 0),
@@ -150,6 +157,12 @@ TEST(Hoisted, WhatMayBeInfiniteOrHidesStaysAsItIs) {
   for (const Tensor& divisor :
        {x.square().mean(1, true) + 1e-5, row.exp(), row.abs().maximum(1e-6)})
     EXPECT_TRUE(is_hoisted((x / divisor.sqrt()).matmul(y)));
+  const Tensor codes = Tensor::arange(6 * 32).cast(dtypes::i8).reshape({6, 32}).realize();
+  EXPECT_TRUE(is_hoisted((codes.cast(dtypes::f32) * row).matmul(y)));
+  EXPECT_TRUE(is_hoisted(((codes.cast(dtypes::f32) - 8) * (row * 0.5)).matmul(y)));
+  EXPECT_TRUE(is_hoisted((x * filled(6, 1, 0.3).freeze()).matmul(y)));
+  EXPECT_FALSE(is_hoisted((x * HUGE_VAL).matmul(y)));
+  EXPECT_FALSE(is_hoisted((x / 0.0).matmul(y)));
   const Context fast{{"FASTMATH", 1}};
   for (const Tensor& factor : factors) EXPECT_TRUE(is_hoisted((x * factor).matmul(y)));
 }
@@ -161,10 +174,14 @@ TEST(Hoisted, DivisorsOfZeroGiveWhatTheyGiveAlone) {
   const Tensor large = Tensor({{1e25, 2e25}}).realize();
   const Tensor scaled = large / large.abs().max(1, true);
   EXPECT_NEAR((scaled * scaled.contiguous()).sum().item<float>(), 1.25, 1e-6);
+  const Tensor infinite = Tensor({{HUGE_VAL}}).cast(dtypes::f32).realize();
+  EXPECT_TRUE(std::isnan((z * infinite).matmul(y).item<float>()));
   const Tensor lowest = Tensor::full({2, 3}, -3e38).realize(),
                seen = Tensor({{true}, {false}}).realize();
   const Tensor hidden = (lowest * seen.cast(dtypes::f32)).matmul(y);
   EXPECT_EQ(hidden[1].item<float>(), 0);
+  const Tensor mask = seen.cast(dtypes::f32).realize();
+  EXPECT_EQ((lowest * mask).matmul(y)[1].item<float>(), 0);
 }
 
 // Of no elements there is no first one; and a sum of nothing is 0, whatever it would be multiplied by.

@@ -5,6 +5,7 @@
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/value.h>
 #include <weft/settings.h>
 
 #include "factor_values.h"
@@ -95,8 +96,8 @@ class FactorHoister {
     if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
     for (const std::size_t factor : {1, 0}) {
       if (factor == 0 && node->op() == Op::Div) break;  // the dividend
-      if (node->src(factor)->is_const()) return Product{node, factor};
       if (!may_stand_outside(node, factor)) continue;
+      if (node->src(factor)->is_const()) return Product{node, factor};
       if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
       const auto is_same = [&](std::int64_t axis) {
@@ -111,7 +112,14 @@ class FactorHoister {
   static bool may_stand_outside(const Node* product, std::size_t factor) {
     if (setting_int("FASTMATH") != 0) return true;
     const Node* value = product->src(factor);
-    return product->op() == Op::Div ? is_never_negative(value) : is_plain_factor(value);
+    if (product->op() == Op::Mul)
+      return is_plain_factor(value, are_codes(product->src(1 - factor)));
+    return value->is_const() ? is_plain_factor(value, false) && !is_zero(value)
+                             : is_never_negative(value);
+  }
+
+  static bool is_zero(const Node* number) {
+    return double_from_bits(number->arg<ConstArg>().bits, number->dtype()) == 0;
   }
 
   static UOp first_along(const UOp& factor, const Axes& axes) {
