@@ -164,14 +164,15 @@ long double Machine::exponent_of(const Node* power, std::size_t lane) {
   const Node* exponent = power->src(0);
   const DType dtype = exponent->dtype().scalar();
   const auto value = [&](const Node* node) { return double_from_bits(lane_of(node, lane), dtype); };
-  if (exponent->op() == Op::Mul && dtype.bits() >= 32)
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (!exponent->src(i)->is_const()) continue;
-      const double factor = value(exponent->src(i));
-      return value(exponent->src(1 - i)) *
-             (static_cast<long double>(factor) + rounding_error_of(factor, dtype));
-    }
-  return value(exponent);
+  const auto is_factor = [&](std::size_t i) { return exponent->src(i)->is_const(); };
+  if (exponent->op() != Op::Mul || dtype.bits() < 32 || (!is_factor(0) && !is_factor(1)))
+    return value(exponent);
+  const auto error_of = [&](std::size_t i) {
+    return is_factor(i) ? rounding_error_of(value(exponent->src(i)), dtype) : 0;
+  };
+  const std::size_t i = is_factor(0) && (!is_factor(1) || error_of(0) != 0) ? 0 : 1;
+  return value(exponent->src(1 - i)) *
+         (static_cast<long double>(value(exponent->src(i))) + error_of(i));
 }
 
 void Machine::move_lanes(const Node* node) {

@@ -2,13 +2,37 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/value.h>
 #include <weft/dev/rules/symbolic.h>
 
 namespace weft {
+
+bool is_multiple_of_log2e(double factor, DType dtype) {
+  if (!KindSet{Kind::F32, Kind::F64}.contains(dtype.kind())) return false;
+  const double log2e = double_from_bits(bits_from_double(std::numbers::log2e, dtype), dtype);
+  int exponent = 0;
+  return std::abs(std::frexp(factor / log2e, &exponent)) == 0.5;
+}
+
 namespace {
+
+// exp(c) is EXP2 of such a product. Rounding that would cost as many bits as it has before the binary point, and
+// decomposition does not.
+bool is_exponent(const Node* product) {
+  const DType dtype = product->dtype().scalar();
+  if (product->op() != Op::Mul || !dtype.is_float()) return false;
+  const auto value_of = [&](std::size_t i) {
+    return double_from_bits(product->src(i)->arg<ConstArg>().bits, dtype);
+  };
+  const auto is_from = [&](double x, double factor) {
+    return std::abs(x) > 1 && is_multiple_of_log2e(factor, dtype);
+  };
+  return is_from(value_of(0), value_of(1)) || is_from(value_of(1), value_of(0));
+}
 
 // Ops whose result the table only bounds (EXP2 and the like) stay: a device's own decomposition
 // decides their bits, and folds then.
@@ -24,6 +48,7 @@ UOp fold_constants(const Match& m) {
     return const_bits(root->dtype(), convert(operands[0], from, root->dtype().scalar()));
   if (root->op() == Op::Bitcast && root->dtype().lanes() == root->src(0)->dtype().lanes())
     return const_bits(root->dtype(), reinterpret(operands[0], from, root->dtype().scalar()));
+  if (is_exponent(root)) return {};
   const auto value = evaluate(root->op(), from, std::span(operands).first(root->size()));
   return value ? const_bits(root->dtype(), *value) : UOp();
 }

@@ -159,5 +159,18 @@ TEST(Functions, ManyAreCountedInFewBits) {
   EXPECT_EQ(zeros.histc(1, -1, 1).item<float>(), 3008);  // the nearest of bf16
 }
 
+// Two units in the last place, as of values in memory: the exponent is not rounded before.
+TEST(Functions, ExponentialsOfConstantsAreAsPrecise) {
+  const auto distance = [](const Tensor& tensor, double exact) {
+    return std::abs(tensor.item<float>() - exact) / std::abs(exact) * 0x1p23;
+  };
+  for (const float x : {25.F, -40.7F, 60.3F, 77.7F, -85.1F, 88.F}) {
+    const Tensor number = Tensor::full({1}, x);
+    EXPECT_LT(distance(number.exp(), std::exp(static_cast<double>(x))), 2) << x;
+    EXPECT_LT(distance(number.expm1(), std::expm1(static_cast<double>(x))), 2) << x;
+    EXPECT_LT(distance((-number).exp(), std::exp(-static_cast<double>(x))), 2) << x;
+  }
+}
+
 }  // namespace
 }  // namespace weft

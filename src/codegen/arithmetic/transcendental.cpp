@@ -16,6 +16,7 @@
 #include <weft/dev/codegen/decompose.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/value.h>
+#include <weft/dev/rules/symbolic.h>
 
 namespace weft {
 namespace {
@@ -81,9 +82,7 @@ UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool 
 
 double rounding_error_of(double factor, DType dtype) {
   const auto log2e = FloatLayout::of(dtype).table<double>(log2e_f32, log2e_f64);
-  const double times = factor / log2e[0];
-  int exponent = 0;
-  return std::abs(std::frexp(times, &exponent)) == 0.5 ? times * log2e[1] : 0;
+  return is_multiple_of_log2e(factor, dtype) ? factor / log2e[0] * log2e[1] : 0;
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
@@ -130,7 +129,8 @@ double value_of(const Node* constant) {
 // small that the limits of x do not fit the dtype.
 UOp exp2_of_multiple(const Match& m) {
   const Node* product = m.root()->src(0);
-  const UOp x(product->src(0)), c(product->src(1));
+  UOp x(product->src(0)), c(product->src(1));
+  if (x->is_const() && is_multiple_of_log2e(value_of(x.node()), x->dtype())) std::swap(x, c);
   const double factor = value_of(c.node()), size = std::abs(factor);
   if (!(size > 0x1p-64 && size < 0x1p64)) return {};
   const FloatLayout layout = FloatLayout::of(x->dtype());

@@ -31,6 +31,9 @@ enum class Algebra : std::uint8_t { Off, Exact, Fast };
 Algebra algebra_in_force();
 const RuleSet& algebra(Algebra which = algebra_in_force());
 
+// Whether a factor of an f32 or f64 is 1/ln 2 times a power of two: EXP2 of the product is exp() of the other, or of a part.
+bool is_multiple_of_log2e(double factor, DType dtype);
+
 // symbolic(), then factor_rules(); with spread_rules() and merge_rules() as well where that ends in
 // fewer ops. The trace hears of what led to the result, not of the attempt given up.
 UOp simplify(const UOp& root);
