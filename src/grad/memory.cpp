@@ -61,9 +61,13 @@ Gradients of_load(const GradientStep& step) {
 }
 
 Gradients of_index(const GradientStep& step) {
-  const UOp zeros = fresh_storage(const_int(0, step.a->dtype()), step.a);
-  if (has_no_elements(zeros)) return {zeros};
-  return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
+  const DType own = step.a->dtype();
+  // One more than 256 in bf16 is 256.
+  const DType within = own.is_float() && own.bytes() < 4 ? dtypes::f32 : own;
+  const UOp zeros = fresh_storage(const_int(0, within), step.a);
+  if (has_no_elements(zeros)) return {cast(zeros, own)};
+  const UOp added = store(same_places(step.y, zeros), cast(step.g, within), true);
+  return {cast(make(Op::After, {zeros, added}), own)};
 }
 
 // Which of the elements of a place are there in the end: of several for one element of the storage, the last. A store of

@@ -30,7 +30,7 @@ Tensor decayed(const Tensor& gradient, const Tensor& parameter, double weight_de
 // 1 - beta^step, of its logarithm: with all its digits where beta is near 1.
 Tensor warmth(const Operand& log_beta, const Tensor& step) { return -(step * log_beta).expm1(); }
 
-Tensor length(const Tensor& x) { return x.square().sum().sqrt(); }
+Tensor length(const Tensor& x) { return x.norm(); }
 
 // a / b, and 1 where either is 0.
 Tensor ratio(const Tensor& a, const Tensor& b, const Tensor& over) {

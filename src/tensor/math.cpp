@@ -77,7 +77,9 @@ Tensor Tensor::isinf() const {
 Tensor Tensor::isfinite() const { return Called(), !(isnan() | isinf()); }
 
 Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
-  return Called(), *this + (end - *this) * weight;
+  const Called called;
+  const auto between = [&](const Tensor& start) { return start + (end - start) * weight; };
+  return between(cast(between(*this).dtype()));  // differences of integers would wrap
 }
 
 // At a limit no gradient passes, as where it is beyond; NaN stays.

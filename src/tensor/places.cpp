@@ -125,8 +125,12 @@ Tensor with_written(std::string_view op, const Operand& tensor, const Places& pl
                     std::vector<const Operand*> from) {
   from.insert(from.end(), {&tensor, &values});
   want_held(op, tensor.uop()->dtype(), values.uop());
-  const UOp ready = fitted(op, converted(values.uop(), tensor.uop()->dtype()), places.sizes);
-  return result(op, written_at(copy_of(tensor.uop()), places, ready, combine), from);
+  const DType own = tensor.uop()->dtype();
+  // Of narrow floats many would add up to less: 1 more than 256 in bf16 is 256.
+  const DType within = combine && own.is_float() && own.bytes() < 4 ? dtypes::f32 : own;
+  const UOp ready = cast(fitted(op, converted(values.uop(), own), places.sizes), within);
+  const UOp written = written_at(copy_of(cast(tensor.uop(), within)), places, ready, combine);
+  return result(op, cast(written, own), from);
 }
 
 }  // namespace weft

@@ -148,5 +148,26 @@ TEST(Narrow, BagsOfManyRows) {
   EXPECT_TRUE(holds<double>(large, {60000}, {1, 1}));
 }
 
+TEST(Narrow, ManyAreAddedAtOnePlace) {
+  for (const DType dtype : halves) {
+    SCOPED_TRACE(dtype.str());
+    const Tensor ones = Tensor::ones({3000}, {.dtype = dtype}), index = zeros(3000);
+    const double count = dtype == dtypes::bf16 ? 3008 : 3000;
+    const Tensor none = Tensor::zeros({2}, {.dtype = dtype});
+    EXPECT_TRUE(holds<double>(none.index_add(0, index, ones), {count, 0}, {2}));
+    EXPECT_TRUE(holds<double>(none.scatter_add(0, index, ones), {count, 0}, {2}));
+    Tensor table = none.clone().realize().set_requires_grad();
+    table.index_select(0, index).sum().backward();
+    EXPECT_EQ(table.grad().dtype(), dtype);
+    EXPECT_TRUE(holds<double>(table.grad(), {count, 0}, {2}));
+  }
+}
+
+TEST(Narrow, BetweenIntegers) {
+  const Tensor large = narrow({200, 10}, dtypes::u8), small = narrow({100, 20}, dtypes::u8);
+  EXPECT_TRUE(holds<double>(large.lerp(small, 0.5), {150, 15}, {2}));
+  EXPECT_EQ(large.lerp(small, 0.5).dtype(), dtypes::f32);
+}
+
 }  // namespace
 }  // namespace weft
