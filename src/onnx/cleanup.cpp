@@ -21,6 +21,20 @@ void for_each_use(NodeProto& node, const std::function<void(Name&)>& use) {
   }
 }
 
+void add_inner_names(const NodeProto& node, std::unordered_set<Name>& names) {
+  for (const AttributeProto& attribute : node.attributes)
+    for (const GraphProto& graph : attribute.graphs) {
+      for (const ValueInfoProto& input : graph.inputs) names.insert(input.name);
+      for (const TensorProto& each : graph.initialisers) names.insert(each.name);
+      for (const SparseTensorProto& each : graph.sparse_initialisers)
+        names.insert(each.values.name);
+      for (const NodeProto& inner : graph.nodes) {
+        names.insert(inner.outputs.begin(), inner.outputs.end());
+        add_inner_names(inner, names);
+      }
+    }
+}
+
 namespace {
 
 bool gives_one(const NodeProto& node) {
@@ -32,6 +46,7 @@ bool gives_one(const NodeProto& node) {
 bool pass_through(Nodes& nodes, NodeProto& node) {
   if (!gives_one(node) || !has_input(node, 0) || nodes.is_output(node.outputs[0])) return false;
   const Name from = node.inputs[0], to = node.outputs[0];
+  if (nodes.is_hidden(from) || nodes.is_hidden(to)) return false;
   nodes.remove(node);
   nodes.replace(to, from);
   return true;

@@ -29,6 +29,8 @@ inline AttributeProto int_attribute(Name name, std::int64_t value) {
 
 // Calls `use` with every name that a node reads, also in graphs within it, and in Gradient's attributes.
 void for_each_use(NodeProto& node, const std::function<void(Name&)>& use);
+// Adds every name that graphs within the node give to values of theirs.
+void add_inner_names(const NodeProto& node, std::unordered_set<Name>& names);
 
 // The nodes: who makes a value, and how many read it.
 class Nodes {
@@ -59,6 +61,8 @@ class Nodes {
     return found == initialisers_.end() ? nullptr : found->second;
   }
   bool is_output(Name name) const { return outputs_.contains(name); }
+  // A graph within has a value of that name as well: there it means another one.
+  bool is_hidden(Name name) const { return inner_.contains(name); }
   // Only one node reads it, and nobody outside.
   bool has_one_reader(Name name) const {
     const auto found = readers_.find(name);
@@ -76,7 +80,7 @@ class Nodes {
         node->inputs, [&](Name input) { return input.empty() || is_constant(input, levels - 1); });
   }
 
-  // All that read one read the other. The node that made it goes.
+  // All that read one read the other, and neither is hidden. The node that made it goes.
   void replace(Name old, Name now) {
     const auto rename = [&](NodeProto& node) {
       for_each_use(node, [&](Name& name) {
@@ -102,7 +106,7 @@ class Nodes {
     std::string name;
     do {
       name = fmt::format("{} {}", for_what, names_.size() + tries_++);
-    } while (taken_.contains(name));
+    } while (taken_.contains(name) || inner_.contains(name));
     return *taken_.insert(names_.emplace_back(std::move(name))).first;
   }
   // Nodes that are made from now on are for this one of the file, and called as it is.
@@ -160,6 +164,7 @@ class Nodes {
       taken_.insert(output);
     }
     for_each_use(node, [&](Name& name) { ++readers_[name]; });
+    add_inner_names(node, inner_);
   }
 
   std::vector<NodeProto>& nodes_;
@@ -170,7 +175,7 @@ class Nodes {
   std::unordered_map<Name, NodeProto*> producers_;
   std::unordered_map<Name, const TensorProto*> initialisers_;
   std::unordered_map<Name, std::int64_t> readers_;
-  std::unordered_set<Name> taken_, outputs_;
+  std::unordered_set<Name> taken_, outputs_, inner_;
 };
 
 inline bool has_input(const NodeProto& node, std::size_t i) {

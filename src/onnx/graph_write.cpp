@@ -96,10 +96,13 @@ class GraphWriter {
   int version_ = 4;
 };
 
+// That of the innermost graph which has such a value.
 std::string GraphWriter::final_name(const std::string& value) const {
-  for (const GraphWriter* each = this; each != nullptr; each = each->around_)
+  for (const GraphWriter* each = this; each != nullptr; each = each->around_) {
     if (const auto found = each->graph_.renamed.find(value); found != each->graph_.renamed.end())
       return found->second;
+    if (each->graph_.names.contains(value)) return value;
+  }
   return value;
 }
 

@@ -38,6 +38,14 @@ bool checked(const Known& known) {
                              [&](const Dim& each) { return fits(each, known.dtype); });
 }
 
+// A 0 of floats with the sign of what it is a product or the negative of: no integer has one.
+bool may_have_sign(const Known& known, std::string_view op) {
+  constexpr std::string_view signing[] = {"Mul", "Neg", "ReduceProd"};
+  return known.dtype.is_float() && std::ranges::find(signing, op) != std::end(signing) &&
+         std::ranges::any_of(known.elements,
+                             [](const Dim& each) { return each.uop()->is_const_int(0); });
+}
+
 Result by_elements(const Call& call, const KnownOp& how) {
   // Quotients of floats are no integers, and % of attributes `fmod` has another sign.
   const Known &a = input(call, 0), &b = input(call, 1);
@@ -160,13 +168,14 @@ std::optional<std::int64_t> number_of(const Call& call, std::size_t i, std::int6
 Result sliced(const Known& from, std::int64_t start, std::int64_t end, std::int64_t step) {
   const auto count = static_cast<std::int64_t>(from.elements.size());
   if (step == 0 || step == std::numeric_limits<std::int64_t>::min()) return {};
-  const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? count : count - 1;
-  const auto place = [&](std::int64_t at) {
+  Known result{{}, false, from.dtype};
+  if (count == 0) return result;
+  const std::int64_t highest = step > 0 ? count : count - 1;
+  const auto place = [&](std::int64_t at, std::int64_t lowest) {
     return std::clamp(at < 0 ? at + count : at, lowest, highest);
   };
-  Known result{{}, false, from.dtype};
-  const std::int64_t last = place(end);
-  for (std::int64_t at = place(start); step > 0 ? at < last : at > last;) {
+  const std::int64_t last = place(end, step > 0 ? 0 : -1);
+  for (std::int64_t at = place(start, 0); step > 0 ? at < last : at > last;) {
     result.elements.push_back(from.elements[static_cast<std::size_t>(at)]);
     if (__builtin_add_overflow(at, step, &at)) break;
   }
@@ -344,7 +353,7 @@ Result result_of(const Call& call, std::string_view op) {
 std::optional<Values> known_values(const Call& call, const Step& step) {
   if (!step.node->domain.empty() || step.op == nullptr) return {};
   Result result = result_of(call, step.node->op);
-  if (!result || !checked(*result)) return {};
+  if (!result || !checked(*result) || may_have_sign(*result, step.node->op)) return {};
   return Values{Value::known(std::move(result->elements), result->is_scalar, result->dtype)};
 }
 

@@ -36,6 +36,8 @@ void Window::want_no_negative_padding() const {
 
 namespace {
 
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+
 void want_axes(const Tensor& tensor, const Window& window) {
   if (tensor.uop()->dims().size() < window.kernel.size())
     user_error(fmt::format("{}: {} spatial dimensions for a tensor of shape {}", window.op,
@@ -68,9 +70,8 @@ void Window::round_up(const Tensor& tensor) {
       continue;
     }
     const std::int64_t number = least(size), room = number + before + after - reach(i);
-    const std::int64_t rest = room % stride[i];
-    if (room >= 0 && rest != 0 && room - rest + stride[i] < number + before)
-      beyond[i] = stride[i] - rest;
+    const std::int64_t last = ceil_div(room, stride[i]) * stride[i];  // where it begins
+    if (last >= 0 && last < number + before) beyond[i] = last - room;
   }
 }
 
@@ -124,8 +125,6 @@ Tensor windows_side_by_side(const Tensor& tensor, const Window& window) {
       order.push_back(static_cast<std::int64_t>(batch + 2 * i + offset));
   return tensor.shrink(used).reshape(Shape(apart)).permute(order);
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
 // In rows one dilation longer than the axis, element o*stride of row k is element o*stride + k*dilation
 // of the axis: rows of the axis repeated end to end. Where strides reach further than a row has room,

@@ -131,6 +131,57 @@ TEST(OnnxCleanup, FloatsThatStayAreConstants) {
   EXPECT_EQ(floats_beside(true), 3);
 }
 
+// A name that a graph within gives to a value of its own is another value there, whichever of the two an Identity makes
+// or reads.
+TEST(OnnxCleanup, NamesOfGraphsWithin) {
+  const auto result_of = [](const std::vector<Message>& inner, std::vector<Message> before,
+                            const Message& after) {
+    Graph branch;
+    branch.nodes = inner;
+    branch.outputs = {port("p", Type::F32, {2})};
+    const Message attributes[] = {graph_attribute("then_branch", branch.message()),
+                                  graph_attribute("else_branch", branch.message())};
+    Graph graph;
+    graph.inputs = {port("x", Type::F32, {2}), port("c", Type::Bool, {})};
+    graph.outputs = {port("y", Type::F32, {2})};
+    graph.nodes = std::move(before);
+    graph.nodes.push_back(node("If", {"c"}, {"u"}, {attributes[0], attributes[1]}));
+    graph.nodes.push_back(after);
+    const Tensor c = Tensor::full({}, true, {.dtype = dtypes::bool_});
+    return load(graph)({{"x", Tensor({1.F, 2.F})}, {"c", c}}).at("y").tensor().to_vector<float>();
+  };
+  const std::vector<Message> square{node("Add", {"x", "x"}, {"t"}), node("Mul", {"t", "t"}, {"p"})};
+  const Message copy = node("Identity", {"x"}, {"t"});
+  EXPECT_EQ(result_of(square, {copy}, node("Add", {"u", "t"}, {"y"})), (Floats{5, 18}));
+  const std::vector<Message> own{node("Neg", {"x"}, {"w"}), node("Sub", {"t", "w"}, {"p"})};
+  const std::vector<Message> twice{node("Add", {"x", "x"}, {"w"}), node("Identity", {"w"}, {"t"})};
+  EXPECT_EQ(result_of(own, twice, node("Relu", {"u"}, {"y"})), (Floats{3, 6}));
+  Graph nested;
+  nested.nodes = square;
+  nested.outputs = {port("p", Type::F32, {2})};
+  const std::vector<Message> deeper{node("If", {"c"}, {"p"},
+                                         {graph_attribute("then_branch", nested.message()),
+                                          graph_attribute("else_branch", nested.message())})};
+  EXPECT_EQ(result_of(deeper, {copy}, node("Add", {"u", "t"}, {"y"})), (Floats{5, 18}));
+}
+
+// What such a node gives is not what its graph calls so.
+TEST(OnnxCleanup, ANameThatTheGraphWithinHasAsWell) {
+  Graph body;
+  body.inputs = {port("i", Type::I64, {}), port("go", Type::Bool, {}), port("t", Type::F32, {2})};
+  body.nodes = {node("Identity", {"go"}, {"again"}), node("Add", {"t", "x"}, {"v"})};
+  body.outputs = {port("again", Type::Bool, {}), port("v", Type::F32, {2})};
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {2})};
+  graph.outputs = {port("y", Type::F32, {2})};
+  graph.initialisers = {tensor("n", Sizes{}, Sizes{3})};
+  graph.nodes = {node("Loop", {"n", "", "x"}, {"u"}, {graph_attribute("body", body.message())}),
+                 node("Identity", {"u"}, {"t"}), node("Neg", {"t"}, {"y"})};
+  const Model model = load(graph);
+  EXPECT_EQ(model({{"x", Tensor({1.F, 2.F})}}).at("y").tensor().to_vector<float>(),
+            (Floats{-4, -8}));
+}
+
 TEST(OnnxCleanup, TransposesThatCancel) {
   const auto turn = [](std::string_view from, std::string_view to, const Sizes& order) {
     return node("Transpose", {from}, {to}, {attribute("perm", order)});

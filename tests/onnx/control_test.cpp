@@ -138,6 +138,47 @@ TEST(OnnxControl, EndlessLoopsEnd) {
   EXPECT_THROW(model({{"x", Tensor({2.F})}, {"iterations", most}}), Error);
 }
 
+TEST(OnnxControl, StringsOfEachIteration) {
+  Graph body;
+  body.inputs = {port("i", Type::I64, {}), port("go", Type::Bool, {}),
+                 port("s", Type::String, {2})};
+  body.nodes = {node("Identity", {"go"}, {"again"}), node("StringConcat", {"s", "x"}, {"t"}),
+                node("Identity", {"s"}, {"each"})};
+  body.outputs = {port("again", Type::Bool, {}), port("t", Type::String, {2}),
+                  port("each", Type::String, {2})};
+  Graph graph;
+  graph.inputs = {port("x", Type::String, {2}), port("n", Type::I64, {})};
+  graph.outputs = {port("all", Type::String, {-1, 2})};
+  graph.nodes = {
+      node("Loop", {"n", "", "x"}, {"", "all"}, {graph_attribute("body", body.message())})};
+  const Model model = load(graph, 20);
+  for (const std::int64_t n : {3, 0, 1}) {
+    const std::vector<std::string> wanted{"a", "b", "aa", "bb", "aaa", "bbb"};
+    const Tensor iterations = Tensor::full({}, n, {.dtype = dtypes::i64});
+    const onnx::Text all =
+        model({{"x", onnx::Text{{2}, {"a", "b"}}}, {"n", iterations}}).at("all").text();
+    EXPECT_EQ(all.shape, (Sizes{n, 2}));
+    EXPECT_EQ(all.values, std::vector<std::string>(wanted.begin(), wanted.begin() + 2 * n));
+  }
+}
+
+TEST(OnnxControl, ScansCollectStringsFromTheLastOn) {
+  Graph body;
+  body.inputs = {port("s", Type::String, {}), port("v", Type::F32, {})};
+  body.nodes = {node("StringConcat", {"s", "x"}, {"t"}), node("Identity", {"t"}, {"each"})};
+  body.outputs = {port("t", Type::String, {}), port("each", Type::String, {})};
+  Graph graph;
+  graph.inputs = {port("x", Type::String, {}), port("v", Type::F32, {2})};
+  graph.outputs = {port("y", Type::String, {2})};
+  graph.nodes = {node("Scan", {"x", "v"}, {"", "y"},
+                      {graph_attribute("body", body.message()), attribute("num_scan_inputs", 1),
+                       attribute("scan_output_directions", Sizes{1})})};
+  const onnx::Text x{{}, {"a"}};
+  const onnx::Text y = load(graph, 20)({{"x", x}, {"v", Tensor::zeros({2})}}).at("y").text();
+  EXPECT_EQ(y.shape, (Sizes{2}));
+  EXPECT_EQ(y.values, (std::vector<std::string>{"aaa", "aa"}));
+}
+
 // Sums along axis 1 from the last to the first, collected backwards along axis 1.
 TEST(OnnxControl, ScansInEitherDirection) {
   Graph body;

@@ -29,7 +29,22 @@ TEST(OnnxNodes, BoundsOfSlicesMayBeFarOutside) {
   EXPECT_TRUE(holds<float>(part(most, least, least), {3}, {1}));
   EXPECT_TRUE(holds<float>(part(-3, most, 2), {1, 3}, {2}));
   EXPECT_TRUE(holds<float>(part(3, 1, 1), {}, {0}));
+  EXPECT_TRUE(holds<float>(part(-9, least, -1), {0}, {1}));  // from the first element, not before
+  EXPECT_TRUE(holds<float>(part(-9, 0, -1), {}, {0}));
   EXPECT_THROW(part(0, 4, 0), Error);
+}
+
+TEST(OnnxNodes, WindowsThatAreRoundedUpMayReachOverAShortAxis) {
+  const auto pool = [](const char* op, std::int64_t kernel, std::int64_t stride, const Tensor& x) {
+    return run(
+        {op, 18, {{"kernel_shape", Ints{kernel}}, {"strides", Ints{stride}}, {"ceil_mode", 1}}},
+        {x.reshape({1, 1, x.numel()})});
+  };
+  EXPECT_TRUE(holds<float>(pool("MaxPool", 2, 3, Tensor({3.F})), {3}, {1, 1, 1}));
+  EXPECT_TRUE(holds<float>(pool("AveragePool", 3, 2, Tensor({3.F, 5.F})), {4}, {1, 1, 1}));
+  // One window that begins inside, not two.
+  EXPECT_TRUE(holds<float>(pool("MaxPool", 5, 2, Tensor({1.F, 4.F, 2.F, 3.F})), {4}, {1, 1, 1}));
+  EXPECT_THROW(pool("MaxPool", 4, 3, Tensor({3.F})), Error);
 }
 
 TEST(OnnxNodes, WhatIsNoAxisIsRefused) {

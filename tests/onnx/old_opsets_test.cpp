@@ -78,6 +78,16 @@ TEST(OnnxOldOpsets, BoundsAreAttributes) {
   EXPECT_TRUE(holds<float>(run_node({"Clip", 6}, {x}), {-3, 0, 3}, {3}));
 }
 
+// Each axis that has fewer elements then takes the next one, whatever others do.
+TEST(OnnxOldOpsets, TheNearestElementIsFoundForEachAxis) {
+  const Tensor shorter({1, 1, 0.5, 2}, {.dtype = dtypes::f32});
+  const Tensor narrower({1, 1, 2, 0.6}, {.dtype = dtypes::f32});
+  EXPECT_TRUE(holds<float>(run_node({"Resize", 10}, {counted({1, 1, 4, 3}), shorter}),
+                           {0, 0, 1, 1, 2, 2, 6, 6, 7, 7, 8, 8}, {1, 1, 2, 6}));
+  EXPECT_TRUE(holds<float>(run_node({"Resize", 10}, {counted({1, 1, 2, 5}), narrower}),
+                           {0, 2, 4, 0, 2, 4, 5, 7, 9, 5, 7, 9}, {1, 1, 4, 3}));
+}
+
 // Along all axes from the given one on, by default from the second.
 TEST(OnnxOldOpsets, SoftmaxTakesTheLastAxesAsOne) {
   const Tensor x = Tensor::zeros({2, 2, 2});

@@ -1,5 +1,6 @@
 // How graphs run: order, constants, sizes, calls that are captured, functions.
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <weft/settings.h>
@@ -101,6 +102,37 @@ TEST(OnnxRun, SizesAreKnownWithoutKernels) {
     EXPECT_EQ(y.to_vector<float>(), x.to_vector<float>());
   }
   EXPECT_EQ(run(model, Tensor::zeros({4, 5})).shape(), (Sizes{10, 2}));
+}
+
+TEST(OnnxRun, PartsOfSizesBeginInside) {
+  Graph graph = graph_of(
+      {node("Shape", {"x"}, {"s"}), node("Slice", {"s", "before", "far", "axis", "back"}, {"n"}),
+       node("ConstantOfShape", {"n"}, {"y"})},
+      {-1, -1}, {-1});
+  graph.initialisers = {tensor("before", Sizes{1}, Sizes{-9}), tensor("far", Sizes{1}, Sizes{-99}),
+                        tensor("axis", Sizes{1}, Sizes{0}), tensor("back", Sizes{1}, Sizes{-1})};
+  EXPECT_EQ(run(load(graph), Tensor::zeros({4, 3})).shape(), (Sizes{4}));
+}
+
+// As floats, which have a zero of either sign.
+TEST(OnnxRun, ZerosThatAreKnownKeepTheirSign) {
+  const Message to_float = attribute("to", std::int64_t(Type::F32));
+  Graph graph =
+      graph_of({node("Size", {"x"}, {"n"}), node("Cast", {"n"}, {"f"}, {to_float}),
+                node("Cast", {"minus"}, {"m"}, {to_float}), node("Neg", {"f"}, {"a"}),
+                node("Mul", {"f", "m"}, {"b"}), node("Sub", {"f", "f"}, {"c"}),
+                node("Unsqueeze", {"f", "axis"}, {"l"}), node("Unsqueeze", {"m", "axis"}, {"k"}),
+                node("Concat", {"l", "k"}, {"lk"}, {attribute("axis", 0)}),
+                node("ReduceProd", {"lk"}, {"d"}, {attribute("keepdims", 0)}),
+                node("Unsqueeze", {"a", "axis"}, {"a1"}), node("Unsqueeze", {"b", "axis"}, {"b1"}),
+                node("Unsqueeze", {"c", "axis"}, {"c1"}), node("Unsqueeze", {"d", "axis"}, {"d1"}),
+                node("Concat", {"a1", "b1", "c1", "d1"}, {"z"}, {attribute("axis", 0)}),
+                node("Reciprocal", {"z"}, {"y"})},
+               {-1}, {4});
+  graph.initialisers = {tensor("minus", Sizes{}, Sizes{-5}), tensor("axis", Sizes{1}, Sizes{0})};
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(run(load(graph), Tensor::zeros({0})).to_vector<float>(),
+            (Floats{-inf, -inf, inf, -inf}));
 }
 
 TEST(OnnxRun, SymbolicSizesGoThrough) {

@@ -173,6 +173,24 @@ TEST(OnnxWritten, GraphsReadWhatIsAroundThem) {
   EXPECT_EQ(run(false).to_vector<double>(), (Reals{-3, 3}));
 }
 
+// The name of a value within, which later on is one of the graph around it as well, and an output by another name.
+TEST(OnnxWritten, GraphsKeepNamesOfTheirOwn) {
+  Writer net("loop", 22);
+  const std::string x = net.input("x", Type::F32, {2});
+  Graph body = net.subgraph("body");
+  body.input("i", Type::I64, {});
+  const std::string go = body.input("go", Type::Bool, {});
+  const std::string state = body.input("Neg_1_out", Type::F32, {2});
+  body.output("again", body.node("Identity", {go}));
+  body.output("next", body.node("Add", {state, x}));
+  net.output("y", net.node("Neg", {x}));  // Neg_1_out
+  const std::string count = net.constant("count", Tensor(Ints{2}).reshape({}));
+  net.output("z", net.node("Loop", {count, "", x}, {{"body", body}}), Type::F32, {2});
+  const NamedValues found = Model::parse(net.bytes())({{"x", Tensor({1.F, 2.F})}});
+  EXPECT_EQ(found.at("y").tensor().to_vector<double>(), (Reals{-1, -2}));
+  EXPECT_EQ(found.at("z").tensor().to_vector<double>(), (Reals{3, 6}));
+}
+
 TEST(OnnxWritten, ConstantsAreWhatTheyAreWhenWritten) {
   Writer net("net", 22);
   Tensor w({1.F, 2.F});

@@ -18,25 +18,45 @@ Values if_(const Call& call) {
 // --- What loops collect ---------------------------------------------------------------------------
 
 // Lists of values: one for each output that a body gives in every iteration.
-using Collected = std::vector<std::vector<Tensor>>;
+using Collected = std::vector<Values>;
 
 void collect(const Call& call, const Values& outputs, std::size_t from, Collected& to) {
   if (to.empty() && outputs.size() > from) to.resize(outputs.size() - from);
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (outputs.size() != from + to.size())
       call.refuse("its graph gives fewer outputs than before");
-    to[i].push_back(outputs[from + i].tensor());
+    to[i].push_back(outputs[from + i]);
   }
 }
 
-// Of no iterations: what one would give, without an element of it.
-std::vector<Tensor> none_of(const Values& outputs, std::size_t from) {
-  std::vector<Tensor> empty;
-  for (std::size_t i = from; i < outputs.size(); ++i) {
-    const Tensor one = outputs[i].tensor().unsqueeze(0);
-    empty.push_back(one.slice(0, {.stop = 0}));
+// Along a new axis 0.
+Tensor stacked(const Values& list) {
+  std::vector<Tensor> tensors;
+  for (const Value& each : list) tensors.push_back(each.tensor());
+  return Tensor::stack(tensors);
+}
+
+// The same, of strings as well.
+Value together(const Call& call, const Values& list) {
+  if (!list[0].is_text()) return stacked(list);
+  const std::vector<std::int64_t>& shape = list[0].text().shape;
+  Text all{{std::ssize(list)}, {}};
+  all.shape.insert(all.shape.end(), shape.begin(), shape.end());
+  for (const Value& each : list) {
+    const Text& one = each.text();
+    if (one.shape != shape) call.refuse("its graph gives strings of several shapes");
+    all.values.insert(all.values.end(), one.values.begin(), one.values.end());
   }
-  return empty;
+  return all;
+}
+
+// Of no iterations: what one would give, without an element of it.
+Value none_of(const Call& call, const Value& one) {
+  const Value list = together(call, {one});
+  if (!list.is_text()) return list.tensor().slice(0, {.stop = 0});
+  Text none{list.text().shape, {}};
+  none.shape[0] = 0;
+  return none;
 }
 
 // --- Loop -----------------------------------------------------------------------------------------
@@ -69,11 +89,12 @@ Values loop(const Call& call) {
     }
   }
   Values results = state;
-  std::vector<Tensor> scanned;
-  if (iteration == 0 && call.outputs() > state.size())
-    scanned = none_of(call.run("body", given(0)), 1 + state.size());
-  for (const auto& list : collected) scanned.push_back(Tensor::stack(list));
-  results.insert(results.end(), scanned.begin(), scanned.end());
+  for (const Values& list : collected) results.push_back(together(call, list));
+  if (iteration == 0 && call.outputs() > state.size()) {
+    const Values outputs = call.run("body", given(0));
+    for (std::size_t i = 1 + state.size(); i < outputs.size(); ++i)
+      results.push_back(none_of(call, outputs[i]));
+  }
   return results;
 }
 
@@ -102,7 +123,7 @@ std::vector<Along> along(const Call& call, const char* axes, const char* directi
 
 struct Scanned {
   Values state;
-  std::vector<Tensor> lists;  // along axis 0
+  Collected lists;
 };
 
 Scanned scanned(const Call& call, Values state, const std::vector<Tensor>& inputs,
@@ -123,9 +144,7 @@ Scanned scanned(const Call& call, Values state, const std::vector<Tensor>& input
     collect(call, outputs, state.size(), collected);
     std::copy_n(outputs.begin(), state.size(), state.begin());
   }
-  Scanned result{std::move(state), {}};
-  for (const auto& list : collected) result.lists.push_back(Tensor::stack(list));
-  return result;
+  return {std::move(state), std::move(collected)};
 }
 
 struct ScanInputs {
@@ -155,12 +174,13 @@ Values scan(const Call& call) {
                               lists[i].size(how[i].axis), length));
   if (length == 0) call.refuse("there is nothing to scan");
   const std::size_t states = state.size();
-  const Scanned found = scanned(call, std::move(state), lists, how, length);
+  Scanned found = scanned(call, std::move(state), lists, how, length);
   Values results = found.state;
   const auto out = along(call, "scan_output_axes", "scan_output_directions", found.lists.size());
   for (std::size_t i = 0; i < found.lists.size(); ++i) {
-    const Tensor list = out[i].is_reverse ? found.lists[i].flip(0) : found.lists[i];
-    results.emplace_back(list.moveaxis(0, out[i].axis));
+    if (out[i].is_reverse) std::ranges::reverse(found.lists[i]);
+    const Value list = together(call, found.lists[i]);
+    results.push_back(out[i].axis == 0 ? list : list.tensor().moveaxis(0, out[i].axis));
   }
   if (results.size() < states) call.refuse("its graph gives fewer outputs than it needs");
   return results;
@@ -190,7 +210,8 @@ Values scan_batch(const Call& call) {
     const Scanned found = scanned(call, std::move(own), parts, how, length);
     std::vector<Tensor> all;
     for (const Value& each : found.state) all.push_back(each.tensor());
-    for (const Tensor& list : found.lists) {
+    for (const Values& each : found.lists) {
+      const Tensor list = stacked(each);
       Tensor::Bounds widths(static_cast<std::size_t>(list.ndim()), {0, 0});
       widths[0].second = longest - length;
       all.push_back(list.pad(widths));

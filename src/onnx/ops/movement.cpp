@@ -172,6 +172,13 @@ Dim placed(const Dim& bound, const Dim& size) {
   return at >= most ? size : bound;
 }
 
+// Where a part begins is never before the axis, whose first element a step below 0 gives then.
+Dim begin_of(const Dim& start, const Dim& size, std::int64_t step) {
+  const bool are_numbers = !start.is_symbolic() && !size.is_symbolic();
+  if (step > 0 || !are_numbers) return placed(start, size);
+  return std::max(start.uop()->lo(), -size.uop()->lo());
+}
+
 struct Cut {
   std::vector<Dim> starts, stops;
   std::optional<std::vector<std::int64_t>> axes, steps;
@@ -188,7 +195,7 @@ Tensor cut(const Call& call, Tensor x, const Cut& by) {
     const std::int64_t step = by.steps ? (*by.steps)[i] : 1;
     if (step == 0) call.refuse("a step is 0");
     const Dim size = x.dims()[at(axis)];
-    x = x.slice(axis, part_of(placed(by.starts[i], size), placed(by.stops[i], size), step));
+    x = x.slice(axis, part_of(begin_of(by.starts[i], size, step), placed(by.stops[i], size), step));
   }
   return x;
 }

@@ -30,6 +30,17 @@ Tensor::Bounds bounds_of(const Call& call, const std::vector<Dim>& pads,
   return bounds;
 }
 
+// What is taken away is no part of any reflection.
+Tensor padded(const Tensor& x, Tensor::Bounds bounds, PadMode mode, Scalar fill) {
+  if (mode == PadMode::Constant) return x.pad(bounds, fill);
+  Tensor::Bounds taken(bounds.size(), {0, 0});
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i].first.uop()->hi() < 0) std::swap(bounds[i].first, taken[i].first);
+    if (bounds[i].second.uop()->hi() < 0) std::swap(bounds[i].second, taken[i].second);
+  }
+  return x.pad(taken).pad(bounds, mode);
+}
+
 std::vector<std::int64_t> all_axes(std::int64_t rank) {
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i);
@@ -41,7 +52,7 @@ Tensor pad_by_attributes(const Call& call, std::string_view widths) {
   const auto pads = call.attr<std::vector<std::int64_t>>(widths);
   const Tensor::Bounds bounds =
       bounds_of(call, {pads.begin(), pads.end()}, all_axes(x.ndim()), x.ndim());
-  return x.pad(bounds, mode_of(call), call.attr("value", 0.0));
+  return padded(x, bounds, mode_of(call), call.attr("value", 0.0));
 }
 
 Tensor pad_by_paddings(const Call& call) { return pad_by_attributes(call, "paddings"); }
@@ -60,7 +71,7 @@ Values pad(const Call& call) {
   const Tensor& x = elements[0];
   const auto axes = call.has(3) ? axes_of(call, call.ints(3), x.ndim()) : all_axes(x.ndim());
   const Tensor::Bounds bounds = bounds_of(call, call.dims(1), axes, x.ndim());
-  return {elements.value(x.pad(bounds, mode_of(call), fill_of(call, elements)))};
+  return {elements.value(padded(x, bounds, mode_of(call), fill_of(call, elements)))};
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ struct Pool {
     const bool rounds_up = !window.is_automatic && call.attr("ceil_mode", 0) != 0;
     for (std::size_t i = 0; i < window.kernel.size(); ++i) {
       const auto [before, after] = window.pads[i];
-      if (before < 0 || after < 0 || least(whole(i)) + before + after < window.reach(i))
+      behind.push_back(whole(i).is_symbolic() ? behind_open(call, i, rounds_up)
+                                              : behind_number(i, rounds_up));
+      if (before < 0 || after < 0 || least(whole(i)) + before + behind[i] < window.reach(i))
         call.refuse(fmt::format("pads of {} and {} around {}{} elements for a kernel that spans {}",
                                 before, after, whole(i).is_symbolic() ? "at least " : "",
                                 least(whole(i)), window.reach(i)));
-      behind.push_back(whole(i).is_symbolic() ? behind_open(call, i, rounds_up)
-                                              : behind_number(i, rounds_up));
     }
   }
 
@@ -49,12 +49,13 @@ struct Pool {
   std::vector<std::int64_t> behind;
 
  private:
+  // Where there is no window, this leaves less than one spans.
   std::int64_t behind_number(std::size_t i, bool rounds_up) const {
     const auto [before, after] = window.pads[i];
     const std::int64_t size = least(whole(i)), stride = window.stride[i], reach = window.reach(i);
     const std::int64_t rest = size + before + after - reach;
-    std::int64_t last = rest / stride;
-    if (rounds_up && rest % stride != 0 && (last + 1) * stride < size + before) ++last;
+    std::int64_t last = floor_div(rest, stride);
+    if (rounds_up && last * stride != rest && (last + 1) * stride < size + before) ++last;
     return last * stride + reach - size - before;
   }
   // For every size: what no window sees is there as well.

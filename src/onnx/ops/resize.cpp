@@ -20,6 +20,7 @@ struct Way {
   std::string mode = "nearest", coordinates = "asymmetric", nearest = "floor";
   double cubic_a = -0.75;
   bool is_antialiased = false, excludes_outside = false;
+  bool ceils_where_it_shrinks = false;  // the nearest along an axis that has fewer elements then
 };
 
 // One axis that changes: `scale` new elements for each old one, `width` of them, which need not be whole.
@@ -94,7 +95,8 @@ Taps taps_of(const Call& call, const Way& way, const Axis& axis, const Tensor& m
     return place.maximum(0).minimum(axis.from - 1).cast(dtypes::i64);
   };
   const Tensor at = middle.unsqueeze(1);
-  if (way.mode == "nearest") return {inside(nearest(way.nearest, at)), {}};
+  const bool is_ceiled = way.ceils_where_it_shrinks && axis.scale < 1;
+  if (way.mode == "nearest") return {inside(nearest(is_ceiled ? "ceil" : way.nearest, at)), {}};
   const bool is_cubic = way.mode == "cubic";
   // Where there are fewer elements than before, antialiasing widens what each of them sees.
   const double narrowing = way.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
@@ -327,9 +329,7 @@ Tensor upsampled(const Call& call, const std::vector<double>& scales) {
   const Tensor x = call.tensor(0);
   const std::vector<Axis> axes = all_scaled(call, x, scales);
   const std::string mode = call.attr("mode", "nearest");
-  Way way{.mode = mode == "bilinear" ? "linear" : mode};
-  const bool shrinks = std::ranges::any_of(axes, [](const Axis& axis) { return axis.scale < 1; });
-  if (shrinks) way.nearest = "ceil";
+  const Way way{.mode = mode == "bilinear" ? "linear" : mode, .ceils_where_it_shrinks = true};
   return resized(call, x, way, axes, 0);
 }
 

@@ -10,11 +10,13 @@ AVG = [None, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d]
 
 MAX_ROWS = {
     1: [((1, 2, 7), 2, {}), ((1, 2, 7), 3, {"stride": 2, "ceil_mode": True}), ((2, 8), 3, {"padding": 1, "stride": 2}), ((1, 1, 9), 3, {"dilation": 3, "stride": 1}),
-        ((1, 1, 1), 1, {}), ((2, 2, 8), 3, {"stride": 3, "padding": 1, "ceil_mode": True}), ((1, 1, 5), 5, {})],
+        ((1, 1, 1), 1, {}), ((2, 2, 8), 3, {"stride": 3, "padding": 1, "ceil_mode": True}), ((1, 1, 5), 5, {}),
+        ((1, 2, 1), 2, {"stride": 3, "ceil_mode": True}), ((1, 2, 4), 5, {"stride": 2, "ceil_mode": True})],
     2: [((1, 2, 4, 4), 2, {}), ((2, 1, 5, 7), 3, {}), ((1, 2, 6, 6), [2, 3], {"stride": 1}), ((1, 2, 5, 5), 3, {"stride": 2, "padding": 1}),
         ((1, 1, 7, 7), 2, {"dilation": 2, "stride": 1}), ((1, 1, 7, 7), [3, 2], {"dilation": [2, 1], "padding": [1, 0], "stride": 2}),
         ((1, 2, 5, 6), 2, {"ceil_mode": True}), ((1, 2, 5, 6), 3, {"stride": 2, "padding": 1, "ceil_mode": True}), ((2, 5, 5), 2, {}), ((1, 1, 1, 1), 1, {}),
-        ((1, 1, 4, 4), 1, {"stride": 3, "ceil_mode": True}), ((1, 1, 6, 6), 3, {"stride": 3, "padding": 1, "dilation": 2, "ceil_mode": True}), ((0, 2, 4, 4), 2, {})],
+        ((1, 1, 4, 4), 1, {"stride": 3, "ceil_mode": True}), ((1, 1, 6, 6), 3, {"stride": 3, "padding": 1, "dilation": 2, "ceil_mode": True}), ((0, 2, 4, 4), 2, {}),
+        ((1, 1, 2, 5), 3, {"stride": 2, "ceil_mode": True})],
     3: [((1, 2, 4, 4, 4), 2, {}), ((1, 1, 3, 4, 5), [2, 3, 2], {"stride": 1}), ((1, 1, 5, 5, 5), 3, {"stride": 2, "padding": 1}),
         ((1, 1, 3, 5, 4), 2, {"ceil_mode": True}), ((2, 2, 4, 4), [1, 2, 2], {}), ((1, 1, 1, 1, 1), 1, {}), ((1, 1, 5, 5, 5), 2, {"dilation": 2})],
 }
@@ -47,7 +49,8 @@ case("max_pool_with_indices", lambda x, kernel_size, **o: F.max_pool2d(x, kernel
 
 AVG_ROWS = {
     1: [((1, 2, 7), 2, {}), ((1, 2, 7), 3, {"stride": 2, "ceil_mode": True}), ((2, 8), 3, {"padding": 1, "stride": 2, "count_include_pad": False}),
-        ((1, 1, 8), 4, {"stride": 3, "padding": 2, "ceil_mode": True}), ((1, 1, 1), 1, {}), ((1, 2, 8), 4, {"stride": 3, "padding": 2, "ceil_mode": True, "count_include_pad": False})],
+        ((1, 1, 8), 4, {"stride": 3, "padding": 2, "ceil_mode": True}), ((1, 1, 1), 1, {}), ((1, 2, 8), 4, {"stride": 3, "padding": 2, "ceil_mode": True, "count_include_pad": False}),
+        ((1, 2, 2), 3, {"stride": 2, "ceil_mode": True}), ((1, 2, 2), 5, {"stride": 2, "padding": 1, "ceil_mode": True})],
     2: [((1, 2, 4, 4), 2, {}), ((1, 2, 6, 6), [2, 3], {"stride": 1}), ((1, 2, 5, 5), 3, {"stride": 2, "padding": 1}),
         ((1, 2, 5, 5), 3, {"stride": 2, "padding": 1, "count_include_pad": False}), ((1, 2, 5, 6), 2, {"ceil_mode": True}),
         ((1, 2, 5, 6), 3, {"stride": 2, "padding": 1, "ceil_mode": True}), ((1, 2, 5, 6), [3, 2], {"stride": 2, "padding": [1, 0], "ceil_mode": True, "count_include_pad": False}),
