@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/node.h>
+#include <weft/dev/tensor/sizes.h>
 #include <weft/error.h>
 
 #include "ops.h"
@@ -21,11 +22,7 @@ void want_bounds(std::string_view op, const Tensor& tensor, const Tensor::Bounds
 
 UOp difference(const UOp& a, const UOp& b) {
   if (a->is_const() && b->is_const()) return const_int(a->lo() - b->lo());
-  if (b->is_const_int(0)) return a;
-  const UOp to = weft::cast(a, dtypes::index), from = weft::cast(b, dtypes::index);
-  for (const std::size_t i : {0, 1})  // as many elements from an open place on have that size
-    if (to->op() == Op::Add && to->src(i) == from.node()) return UOp(to->src(1 - i));
-  return to - from;
+  return simplified(minus(Dim(a), Dim(b))).uop();
 }
 
 bool is_negative(const UOp& size) { return size->bounds().hi < 0; }
@@ -162,12 +159,17 @@ Tensor encircled(const Extended& e) {
 
 }  // namespace
 
-// What is taken away does not come back in what is added.
+// What is taken away does not come back in what is added, other than by a reflection.
 Tensor Tensor::pad(const Bounds& before_after, PadMode mode, Scalar value) const {
   const Called called;
   if (mode == PadMode::Constant) return pad(before_after, value);
   constexpr Tensor (*extensions[])(const Extended&) = {nullptr, reflected, replicated, encircled};
-  Bounds widths = before_after;
+  Bounds widths = before_after, late(widths.size(), {0, 0});
+  if (mode == PadMode::Reflect)
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (is_negative(widths[i].first.uop())) std::swap(widths[i].first, late[i].first);
+      if (is_negative(widths[i].second.uop())) std::swap(widths[i].second, late[i].second);
+    }
   Tensor x = cropped(*this, widths);
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const std::int64_t front = constant_size("pad", widths[i].first.uop()),
@@ -176,6 +178,7 @@ Tensor Tensor::pad(const Bounds& before_after, PadMode mode, Scalar value) const
       x = extensions[static_cast<std::size_t>(mode)](
           {x, static_cast<std::int64_t>(i), front, back});
   }
+  x = cropped(x, late);
   return from(x);  // no view, also where nothing is added
 }
 

@@ -230,6 +230,17 @@ TEST(TensorMovement, NamesOfOtherMethods) {
   EXPECT_TRUE(holds<int>(x.pad({1, 0}, PadMode::Constant, 9), {9, 0, 1, 2, 9, 3, 4, 5}, {2, 4}));
 }
 
+// A reflection is that of the whole axis; other modes do not see what is taken away.
+TEST(TensorMovement, WidthsOfBothSigns) {
+  const Tensor x = counting({5}, 5);
+  EXPECT_TRUE(holds<int>(x.pad({4, -2}, PadMode::Reflect), {4, 3, 2, 1, 0, 1, 2}, {7}));
+  EXPECT_TRUE(holds<int>(x.pad({-3, 4}, PadMode::Reflect), {3, 4, 3, 2, 1, 0}, {6}));
+  EXPECT_TRUE(holds<int>(x.pad({2, -2}, PadMode::Replicate), {0, 0, 0, 1, 2}, {5}));
+  EXPECT_TRUE(holds<int>(x.pad({2, -2}, PadMode::Circular), {1, 2, 0, 1, 2}, {5}));
+  EXPECT_THROW(x.pad({5, -2}, PadMode::Reflect), Error);
+  EXPECT_THROW(x.pad({-9, 2}, PadMode::Reflect), Error);
+}
+
 // In one kernel each part is a loop of its own, which takes long to compile.
 TEST(TensorMovement, ManyAreJoinedByFewKernels) {
   std::vector<Tensor> parts;
@@ -243,6 +254,16 @@ TEST(TensorMovement, ManyAreJoinedByFewKernels) {
   const std::size_t kernels = joined.schedule().size();
   EXPECT_TRUE(1 < kernels && kernels < 10) << kernels;
   EXPECT_EQ(joined.to_vector<float>(), wanted);
+}
+
+// Their lengths are those that the program names, wherever they start.
+TEST(TensorMovement, PartsOfSymbolicLengths) {
+  const UOp variable = Variable("n", 1, 8);
+  const Dim n(variable.bind(3));
+  const Tensor t = Tensor::arange(8).contiguous().realize();
+  EXPECT_EQ((t.narrow(0, 0, n) + Tensor::ones({n})).sum().item<int>(), 6);
+  EXPECT_EQ((t.narrow(0, 1, n) - t.narrow(0, 0, n)).sum().item<int>(), 3);
+  EXPECT_EQ((t.narrow(0, n, n) - t[Slice{0, n}]).sum().item<int>(), 9);
 }
 
 }  // namespace
