@@ -106,9 +106,20 @@ Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) c
     user_error(fmt::format("unfold: windows of {}, {} apart, along axis {} of shape {}", size, step,
                            at, shape_text(uop())));
   const Dim whole = dims()[static_cast<std::size_t>(at)];
-  if (!whole.is_symbolic() &&
-      whole.uop()->lo() - size < step)  // one window: a view that can be assigned to
-    return slice(at, {.stop = size}).unsqueeze(at).movedim(at + 1, -1);
+  if (!whole.is_symbolic()) {
+    const std::int64_t count = (least(whole) - size) / step + 1, apart = count == 1 ? size : step;
+    if (apart >= size) {  // no two share an element: a view that can be assigned to
+      const std::int64_t used = std::min(least(whole), count * apart);
+      const Sizes none(static_cast<std::size_t>(ndim()), const_int(0));
+      Sizes after = none;
+      after[static_cast<std::size_t>(at)] = const_int(count * apart - used);
+      const Tensor part = slice(at, {.stop = used});
+      return part.viewed(weft::pad(part.uop(), none, after))
+          .unflatten(at, {count, apart})
+          .slice(at + 1, {.stop = size})
+          .movedim(at + 1, -1);
+    }
+  }
   return windows_as_view(movedim(at, -1), {"unfold", {size}, step, 1, 0}).movedim(-2, at);
 }
 

@@ -127,6 +127,13 @@ TEST(Writing, IntoWhatRepeatAndUnfoldGive) {
   Tensor rows = x.repeat_interleave(2, 0);
   rows[0] = 1;
   EXPECT_TRUE(holds<float>(rows, {1, 1, 1, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {4, 3}));
+  Tensor apart = Tensor::arange(10).clone(), ends = apart.unfold(0, 2, 3);
+  ends *= 2;
+  EXPECT_TRUE(holds<int>(apart, {0, 2, 2, 6, 8, 5, 12, 14, 8, 9}, {10}));
+  EXPECT_TRUE(holds<int>(ends, {0, 2, 6, 8, 12, 14}, {3, 2}));
+  ends = apart.unfold(0, 1, 4);  // the last with nothing behind it
+  ends -= 1;
+  EXPECT_TRUE(holds<int>(apart, {-1, 2, 2, 6, 7, 5, 12, 14, 7, 9}, {10}));
   const Tensor windows = x.unfold(1, 2, 1);
   Tensor window = x.unfold(1, 3, 1);
   window[{1, 0, 0}] = 8;
@@ -183,6 +190,18 @@ TEST(Writing, BoundsAreThoseOfWhatWasWritten) {
 }
 
 // Each time counts, also where each does the same.
+// More values than a vector has room for, or fewer, where memory has just one element.
+TEST(Writing, ManyValuesToOnePlace) {
+  for (const std::int64_t count : {2, 3, 5, 7, 8, 9, 31}) {
+    Tensor x = Tensor::zeros({3}), y = Tensor::zeros({3}).contiguous().realize();
+    const Tensor values = Tensor::arange(count).to_float() + 1;
+    for (Tensor* each : {&x, &y}) {
+      (*each)[{Tensor::ones({count}, {.dtype = dtypes::i32})}] = values;
+      EXPECT_TRUE(holds<float>(*each, {0, static_cast<float>(count), 0}, {3}));
+    }
+  }
+}
+
 TEST(Writing, WhatIsAddedManyTimesToOnePlace) {
   for (const std::int64_t times : {4, 31, 32, 108}) {
     const Tensor places = Tensor::full({times}, 1);

@@ -334,6 +334,14 @@ class RegisterTiles {
     return machine_.vector_bytes / static_cast<std::int64_t>(nest_.loops[loop].widest);
   }
 
+  // Whether lanes beyond the end of a loop may be masked: not if all lanes write one element.
+  bool may_be_masked(std::size_t loop) const {
+    return nest_.loops[loop].is_reduce ||
+           std::ranges::all_of(nest_.accesses, [&](const NestAccess& access) {
+             return !access.is_write || access.changes_with(loop);
+           });
+  }
+
   // Returns the numbers of lanes to try. For a loop shorter than a vector these are the powers of
   // two below and above its size; the latter is masked.
   std::vector<std::int64_t> lanes_for(std::size_t loop) const {
@@ -342,7 +350,7 @@ class RegisterTiles {
     const auto iterations = static_cast<std::uint64_t>(size);
     const auto less = static_cast<std::int64_t>(std::bit_floor(iterations)),
                more = static_cast<std::int64_t>(std::bit_ceil(iterations));
-    return less == more ? std::vector{less} : std::vector{less, more};
+    return less == more || !may_be_masked(loop) ? std::vector{less} : std::vector{less, more};
   }
 
   const Nest& nest_;
