@@ -3,6 +3,7 @@
 #include <weft/dlpack.h>
 
 #include <algorithm>
+#include <limits>
 
 #include <dlpack/dlpack.h>
 #include <fmt/format.h>
@@ -38,6 +39,10 @@ DType dtype_of(const DLDataType& type) {
   return found->dtype;
 }
 
+[[noreturn]] void no_memory() {
+  user_error("from_dlpack: no memory reaches as far as its strides do");
+}
+
 }  // namespace
 
 Tensor from_dlpack(DLManagedTensor* managed) {
@@ -55,10 +60,25 @@ Tensor from_dlpack(DLManagedTensor* managed) {
   const Options options{.dtype = dtype, .device = "CPU"};
   void* data = static_cast<std::byte*>(from.data) + from.byte_offset;
   if (from.strides == nullptr) return Tensor::from_blob(data, Shape(shape), options, owner);
-  const std::vector<std::int64_t> strides(from.strides, from.strides + from.ndim);
+  std::vector<std::int64_t> strides(from.strides, from.strides + from.ndim), backwards;
+  std::int64_t first = 0;  // of all elements in memory, from the one at place 0 of each axis
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (strides[i] >= 0 || shape[i] < 2) continue;
+    std::int64_t step = 0;
+    if (strides[i] == std::numeric_limits<std::int64_t>::min() ||
+        __builtin_mul_overflow(shape[i] - 1, strides[i], &step) ||
+        __builtin_add_overflow(first, step, &first))
+      no_memory();
+    strides[i] = -strides[i];
+    backwards.push_back(static_cast<std::int64_t>(i));
+  }
   const auto reached = reach(shape, strides);
-  if (!reached) user_error("from_dlpack: no memory reaches as far as its strides do");
-  return strided(Tensor::from_blob(data, {*reached}, options, owner), 0, shape, strides);
+  std::int64_t bytes = 0;
+  if (!reached || __builtin_mul_overflow(first, dtype.bytes(), &bytes)) no_memory();
+  const Tensor memory =
+      Tensor::from_blob(static_cast<std::byte*>(data) + bytes, {*reached}, options, owner);
+  const Tensor tensor = strided(memory, 0, shape, strides);
+  return backwards.empty() ? tensor : tensor.flip(backwards);
 }
 
 namespace {

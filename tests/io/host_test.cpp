@@ -1,5 +1,6 @@
 // The memory of tensors in the program's hands: views in place, raw bytes, DLPack.
 
+#include <limits>
 #include <numeric>
 
 #include <dlpack/dlpack.h>
@@ -149,8 +150,25 @@ TEST(Dlpack, SharesMemoryBothWays) {
   EXPECT_TRUE(holds<float>(back, {1, 3, 20, 4}, {2, 2}));
 }
 
+// The address is that of the first element of each axis, which is not the first in memory.
+TEST(Dlpack, AxesMayGoBackwards) {
+  Foreign foreign({0, 1, 2, 3, 4, 5}, {2, 3}, {-3, 1});
+  foreign.managed.dl_tensor.byte_offset = 3 * sizeof(float);
+  Tensor tensor = from_dlpack(&foreign.managed);
+  EXPECT_TRUE(holds<float>(tensor, {3, 4, 5, 0, 1, 2}, {2, 3}));
+  tensor[0][1].assign(40).realize();
+  EXPECT_EQ(foreign.memory[4], 40);
+  const Tensor back =
+      from_dlpack(to_dlpack(Tensor({1, 2, 3, 4, 5, 6}).reshape({2, 3}).flip({0, 1})));
+  EXPECT_TRUE(holds<int>(back, {6, 5, 4, 3, 2, 1}, {2, 3}));
+}
+
 TEST(Dlpack, Errors) {
-  Foreign overlapping({1, 2, 3}, {2, 2}, {1, 1}), elsewhere({1}, {1}, {});
+  Foreign overlapping({1, 2, 3}, {2, 2}, {1, 1}), elsewhere({1}, {1}, {}), far({1}, {2}, {});
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  far.managed.dl_tensor.strides = &most;
+  EXPECT_EQ(error_of([&] { from_dlpack(&far.managed); }),
+            "from_dlpack: no memory reaches as far as its strides do");
   EXPECT_EQ(error_of([&] { from_dlpack(&overlapping.managed); }),
             "from_dlpack: a stride of 1 over 2 elements goes backwards or overlaps another");
   EXPECT_EQ(overlapping.deleted, 1);
