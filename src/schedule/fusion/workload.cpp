@@ -214,13 +214,15 @@ void slow_down_products(Workload& kernel) {
 }
 
 // Returns whether at most one product is worth a kernel of its own: it takes long, and a cache
-// keeps its result. The loops that suit the tiles of one product seldom suit those of another.
-// Outputs of merged kernels share their loops and count as one.
+// keeps its result. The loops that suit the tiles of one product seldom suit those of another, but
+// scores that may be computed block by block share the blocks. Outputs of merged kernels share their
+// loops and count as one.
 bool has_loops_for_products(const Workload& kernel, double cache) {
   constexpr double worth_a_kernel = 1 << 19;  // operations
   int others = 0, outputs = 0;
   for (const ReductionCost& sum : kernel.sums) {
     if (!is_product(*sum.body) || sum.effort < least_work(worth_a_kernel)) continue;
+    if (may_run_online(kernel, sum, sum.place.outside.value_or(0))) continue;
     const double bytes = static_cast<double>(sum.body->value->dtype().bytes()) *
                          trip_count(nodes_of(sum.body->loops));
     if (bytes <= cache) ++(sum.is_output ? outputs : others);
