@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <unordered_map>
 
@@ -97,8 +98,10 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   return results;
 }
 
-std::vector<std::vector<std::size_t>> writes_of_roots(const Plan& plan) {
-  std::vector<std::vector<std::size_t>> of_slot(plan.slots.size()), result;
+std::vector<Writes> writes_of_roots(const Plan& plan) {
+  std::vector<std::vector<std::size_t>> of_slot(plan.slots.size());
+  std::map<std::vector<std::size_t>, Writes> of_slots;
+  std::vector<Writes> result;
   SlotOf slot_of;
   for (std::size_t i = 0; i < plan.slots.size(); ++i)
     slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
@@ -108,36 +111,56 @@ std::vector<std::vector<std::size_t>> writes_of_roots(const Plan& plan) {
       if (writes(accesses[argument])) of_slot[plan.steps[i].slots[argument]].push_back(i + 1);
   }
   for (const UOp& root : plan.roots) {
-    std::set<std::size_t> all;
-    for (const Node* buffer : buffers_of(root.node())) {
-      const auto& own = of_slot[slot_of.at(buffer->arg<BufferArg>().id.value)];
-      all.insert(own.begin(), own.end());
+    std::vector<std::size_t> slots;
+    for (const Node* buffer : buffers_of(root.node()))
+      slots.push_back(slot_of.at(buffer->arg<BufferArg>().id.value));
+    Writes& writes = of_slots[slots];
+    if (writes == nullptr) {
+      std::set<std::size_t> all;
+      for (const std::size_t slot : slots) all.insert(of_slot[slot].begin(), of_slot[slot].end());
+      writes = std::make_shared<std::vector<std::size_t>>(all.begin(), all.end());
     }
-    result.emplace_back(all.begin(), all.end());
+    result.push_back(writes);
   }
   return result;
 }
 
 namespace {
 
-std::size_t assignments_below(const Node* version) {
-  std::size_t count = 0;
-  for (; version->op() == Op::After; version = version->src(0)) ++count;
-  return count;
-}
+// Counts assignments below versions, many of which may be versions of one memory.
+class AssignmentCount {
+ public:
+  std::size_t below(const Node* version) {
+    std::vector<const Node*> open;
+    std::size_t count = 0;
+    for (; version->op() == Op::After; version = version->src(0)) {
+      if (const auto known = known_.find(version); known != known_.end()) {
+        count = known->second;
+        break;
+      }
+      open.push_back(version);
+    }
+    for (const Node* each : open | std::views::reverse) known_.emplace(each, ++count);
+    return count;
+  }
+
+ private:
+  std::unordered_map<const Node*, std::size_t> known_;
+};
 
 }  // namespace
 
 Outcome::Outcome(const Results& results, const std::vector<UOp>& tensors,
-                 const std::vector<std::vector<std::size_t>>& writes) {
+                 const std::vector<Writes>& writes) {
   std::vector<std::size_t> steps;
-  for (const auto& own : writes) steps.push_back(own.empty() ? 0 : own.back());
+  for (const Writes& own : writes) steps.push_back(own->empty() ? 0 : own->back());
+  AssignmentCount assignments;
   for (const auto& [before, roots] : results.overwritten) {
-    const auto& own = writes[roots[0]];
+    const auto& own = *writes[roots[0]];
     gone_.push_back({Loss(before), own.empty() ? 0 : own.front()});
     std::map<std::size_t, std::vector<std::size_t>> in_order;  // the roots, some of which are equal
     for (const std::size_t root : roots)
-      in_order[assignments_below(tensors[root].node())].push_back(root);
+      in_order[assignments.below(tensors[root].node())].push_back(root);
     if (own.size() != in_order.size()) continue;
     auto step = own.begin();  // each assignment has one of its own
     for (const auto& [number, equal] : in_order) {

@@ -28,15 +28,17 @@ struct Results {
 
 Results results_of(const Plan& plan, const Resolved& resolved);
 
-// The steps that write the memory of each root, as numbers of steps that are done once they are.
-std::vector<std::vector<std::size_t>> writes_of_roots(const Plan& plan);
+// The steps that write the memory of each root, as numbers of steps that are done once they are. Roots in the same memory
+// share them.
+using Writes = std::shared_ptr<const std::vector<std::size_t>>;
+std::vector<Writes> writes_of_roots(const Plan& plan);
 
 // What the graph is to know of the results once they are there, by the number of steps that have been done.
 class Outcome {
  public:
   // `tensors` and `writes` by root.
   Outcome(const Results& results, const std::vector<UOp>& tensors,
-          const std::vector<std::vector<std::size_t>>& writes);
+          const std::vector<Writes>& writes);
   void tell(std::size_t steps_done) const noexcept;
 
  private:

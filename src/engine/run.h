@@ -28,8 +28,8 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;  // it takes: the plan's, and behind them the step's values
   };
   Plan plan;
-  std::vector<std::vector<std::size_t>> writes_of_roots;  // see outcome.h
-  std::shared_ptr<const ExtraRuleList> extra;             // by which its kernels are compiled
+  std::vector<std::shared_ptr<const std::vector<std::size_t>>> writes_of_roots;  // see outcome.h
+  std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
   std::vector<Block> blocks;

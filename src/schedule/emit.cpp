@@ -144,18 +144,9 @@ class Emitter {
   }
 
  private:
-  // Returns the first version of the placeholder's memory: each assignment creates a new version.
-  const Node* storage_of_placeholder(const Node* placeholder) const {
-    while (const auto point = partition_.point_of(placeholder)) {
-      const UOp& before = partition_.points[*point].before;
-      if (before.is_null()) break;
-      placeholder = before.node();
-    }
-    return placeholder;
-  }
-
   std::uint32_t slot_of(const Node* placeholder) {
-    const Node* storage = storage_of_placeholder(placeholder);
+    const auto point = partition_.point_of(placeholder);
+    const Node* storage = point ? memory_[*point] : placeholder;
     const auto next = static_cast<std::uint32_t>(plan_.slots.size());
     const auto [slot, is_new] = slots_.emplace(storage->arg<BufferArg>().id.value, next);
     if (is_new) plan_.slots.push_back({.buffer = UOp(storage)});
@@ -292,6 +283,7 @@ class Emitter {
   const Fusion& fusion_;
   Plan& plan_;
   const ComputedPoints computed_{partition_, fusion_};
+  const std::vector<const Node*> memory_ = partition_.first_versions();  // by point
   std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the placeholder
 };
 

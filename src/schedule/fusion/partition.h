@@ -69,6 +69,8 @@ struct Partition {
 
   // Returns whether this is memory of the program, possibly with assignments to it.
   bool is_program_memory(UOp memory) const;
+  // Returns for each point the placeholder or BUFFER of its memory: the version before all assignments.
+  std::vector<const Node*> first_versions() const;
 
   // By the id of a placeholder: the assignment that overwrites it.
   std::unordered_map<std::uint64_t, std::size_t> overwriting;

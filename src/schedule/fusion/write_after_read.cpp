@@ -194,10 +194,13 @@ class Precedence {
 // Returns the versions that roots refer to and a later assignment overwrites. Roots in the
 // program's own memory show its last version.
 std::vector<const Node*> lost_to_roots(const Partition& partition) {
+  const std::vector<const Node*> first = partition.first_versions();
   std::vector<const Node*> lost;
-  for (const Node* placeholder : placeholders_of(nodes_of(partition.roots)))
-    if (partition.overwritten_by(placeholder) && !partition.is_program_memory(UOp(placeholder)))
+  for (const Node* placeholder : placeholders_of(nodes_of(partition.roots))) {
+    const auto point = partition.point_of(placeholder);
+    if (point && partition.point_of(first[*point]) && partition.overwritten_by(placeholder))
       lost.push_back(placeholder);
+  }
   return lost;
 }
 
@@ -277,6 +280,20 @@ bool Partition::is_program_memory(UOp memory) const {
     memory = points[*point].before;
   }
   return false;
+}
+
+std::vector<const Node*> Partition::first_versions() const {
+  std::vector<const Node*> first;
+  for (const PartitionPoint& point : points) {
+    const Node* before = point.before.node();
+    if (before == nullptr) {
+      first.push_back(point.placeholder.node());
+    } else {
+      const auto assigned = point_of(before);
+      first.push_back(assigned ? first[*assigned] : before);
+    }
+  }
+  return first;
 }
 
 void add_write_after_read_copies(Partition& partition) {
