@@ -269,7 +269,8 @@ def of_axes(name, step, x):
     count = np.prod([x.shape[a] for a in axes], dtype=np.int64)
     far = np.square(wide - np.mean(wide, axis=axes, keepdims=True))
     result = np.asarray(np.sum(far, axis=axes, keepdims=keep) / np.float64(max(0, count - step.k)))
-    return np.sqrt(result.astype(own)) if name == "std" else result.astype(own)
+    result = result.astype(np.promote_types(own, np.float32))
+    return (np.sqrt(result) if name == "std" else result).astype(own)
 
 
 def cdist(step, x, y):

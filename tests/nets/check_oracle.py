@@ -127,8 +127,8 @@ def reduced(step, x):
         count = np.prod([x.shape[a] for a in axes], dtype=np.int64)
         far = np.square(wide - np.mean(wide, axis=axes, keepdims=True))
         result = np.sum(far, axis=axes, keepdims=keep) / np.float64(max(0, count - step.k))
-        result = np.asarray(result).astype(own)
-        return np.sqrt(result) if name == "std" else result
+        result = np.asarray(result).astype(np.promote_types(own, np.float32))
+        return (np.sqrt(result) if name == "std" else result).astype(own)
     else:
         most = np.max(wide, axis=axes, keepdims=True)
         result = np.log(np.sum(np.exp(wide - most), axis=axes, keepdims=True)) + most

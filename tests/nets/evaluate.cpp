@@ -154,13 +154,11 @@ void add_elementwise(Rules& rules) {
 }
 
 void add_reductions(Rules& rules) {
-  for (const char* name : {"sum", "prod", "max", "min", "any", "all", "mean", "var", "logsumexp"})
+  for (const char* name :
+       {"sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "logsumexp"})
     rules[name] = [name](const Call& c) {
       return reduced(name, c[0], c.step.n, c.step.flag, c.step.k);
     };
-  rules["std"] = [](const Call& c) {
-    return unary("sqrt", reduced("var", c[0], c.step.n, c.step.flag, c.step.k));
-  };
   rules["count_nonzero"] = [](const Call& c) {
     return reduced("sum", cast(c[0], Type::Bool), c.step.n, false);
   };

@@ -57,10 +57,12 @@ std::optional<double> slope(const Program& program, const Direction& direction) 
     return (loss(program, direction, to) - loss(program, direction, from)) / (to - from);
   };
   const double central = between(-h, h), near = between(-h / 2, h / 2);
-  const double before = between(-h, 0), after = between(0, h);
+  const double bend = between(0, h) - between(-h, 0);
+  const double half = between(0, h / 2) - between(-h / 2, 0);  // of a smooth one half as much
   const double size = 1 + std::abs(central);
   if (!std::isfinite(here) || !(size < 1e6) || std::abs(here) > 1e5) return {};
-  if (!(std::abs(after - before) < 1e-2 * size) || !(std::abs(central - near) < 1e-7 * size))
+  if (!(std::abs(bend) < 1e-2 * size) || !(std::abs(central - near) < 1e-7 * size) ||
+      !(std::abs(bend - 2 * half) < 1e-5 * size))
     return {};
   return central;
 }

@@ -26,4 +26,11 @@ struct Contraction {
   Array result(const Array& x) const { return is_float(joint) ? cast(x, joint) : x; }
 };
 
+// Of the products together, whatever their signs.
+double size_of(const std::vector<std::pair<Cell, Cell>>& factors);
+
+// Windows of three or five neighbours may be summed by Winograd's form: it rounds as numbers of the size of the largest sum do,
+// and spreads what is not finite over the outputs beside.
+void open_for_winograd(Array& result, const std::vector<double>& sizes, const Numbers& kernel);
+
 }  // namespace nets

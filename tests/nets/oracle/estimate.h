@@ -70,7 +70,8 @@ class Estimate {
       error_ = error == 0 ? 0 : unknown;
     } else if (is_rounded || rounded(value, type) != value) {
       const double least = std::ldexp(1.0, format_of(type).least_exponent);
-      error_ += half_ulp(type) * std::max(std::abs(value), least);
+      const double own = is_rounded ? half_ulp(Type::F64) : 0;  // what this computes is rounded too
+      error_ += (half_ulp(type) + own) * std::max(std::abs(value), least);
       if (std::abs(value) >= largest_of(type)) error_ = unknown;
     }
   }

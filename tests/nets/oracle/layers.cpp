@@ -173,10 +173,16 @@ Array conv_transpose(const Array& x, const Array& weight, const TransposeForm& f
     }
   }
   Array result = fresh(with.within, shape);
+  std::vector<double> sizes;
   for (std::size_t i = 0; i < result.size(); ++i) {
     result[i] = with.sum(terms[i]);
+    sizes.push_back(size_of(terms[i]));
     if (!is_finite) result[i].error = unknown;
   }
+  Numbers windows;  // of the elements that lie a stride apart
+  for (const std::int64_t size : kernel)
+    windows.insert(windows.end(), {size / form.stride, (size - 1) / form.stride + 1});
+  open_for_winograd(result, sizes, windows);
   return with.result(result);
 }
 

@@ -207,6 +207,7 @@ Array reduced(std::string_view name, const Array& x, const Numbers& axes, bool k
     const Array from = cast(x, wide);
     result = cast(name == "mean"  ? mean_of(from, axes)
                   : name == "var" ? variance(from, axes, correction)
+                  : name == "std" ? unary("sqrt", variance(from, axes, correction))
                                   : logsumexp(from, axes),
                   own);
   }

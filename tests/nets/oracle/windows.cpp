@@ -80,11 +80,9 @@ Array matmul(const Array& x, const Array& y) {
   return with.result(result);
 }
 
-namespace {
-
-// Windows of three or five neighbours may be summed by Winograd's form: it rounds as numbers of the size of the largest sum do,
-// and spreads what is not finite over the outputs beside.
-void open_for_winograd(Array& result, const std::vector<double>& sizes) {
+void open_for_winograd(Array& result, const std::vector<double>& sizes, const Numbers& kernel) {
+  const auto is_its = [](std::int64_t size) { return size == 3 || size == 5; };
+  if (result.type != Type::F32 || std::ranges::none_of(kernel, is_its)) return;
   double largest = 0;
   for (const double size : sizes) largest = size > largest || std::isnan(size) ? size : largest;
   const double error = std::isfinite(largest) ? 256 * half_ulp(Type::F32) * largest : unknown;
@@ -92,12 +90,11 @@ void open_for_winograd(Array& result, const std::vector<double>& sizes) {
     result[i].error = std::max(result[i].error, error);
 }
 
-bool may_be_winograd(Type within, const Numbers& kernel) {
-  return within == Type::F32 &&
-         std::ranges::any_of(kernel, [](std::int64_t size) { return size == 3 || size == 5; });
+double size_of(const std::vector<std::pair<Cell, Cell>>& factors) {
+  double size = 0;
+  for (const auto& [a, b] : factors) size += std::abs(a.real * b.real);
+  return size;
 }
-
-}  // namespace
 
 Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_t stride,
            std::int64_t dilation, std::int64_t padding) {
@@ -126,9 +123,9 @@ Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_
           factor);
     }
     result[i] = with.sum(factors);
-    for (const auto& [a, b] : factors) sizes[i] += std::abs(a.real * b.real);
+    sizes[i] = size_of(factors);
   }
-  if (may_be_winograd(with.within, window.kernel)) open_for_winograd(result, sizes);
+  open_for_winograd(result, sizes, window.kernel);
   return with.result(result);
 }
 

@@ -18,14 +18,12 @@ void add_statistic_reductions(Rules& rules) {
                                   {"aminmax_least", "min"},
                                   {"aminmax_most", "max"},
                                   {"var_mean", "var"},
+                                  {"std_mean", "std"},
                                   {"mean_of_var", "mean"},
                                   {"mean_of_std", "mean"}})
     rules[name] = [own](const Call& c) {
       return reduced(own, c[0], c.step.n, c.step.flag, c.step.k);
     };
-  rules["std_mean"] = [](const Call& c) {
-    return unary("sqrt", reduced("var", c[0], c.step.n, c.step.flag, c.step.k));
-  };
   rules["nansum"] = [](const Call& c) { return nansum(c[0], c.step.n, c.step.flag); };
   rules["nanmean"] = [](const Call& c) { return nanmean(c[0], c.step.n, c.step.flag); };
   rules["norm"] = [](const Call& c) { return norm(c[0], c.real(), c.step.n, c.step.flag); };
