@@ -48,6 +48,17 @@ TEST(LongSums, AlongSomeOfManyLoops) {
   }
 }
 
+// Partial results of all of them lie in the scratch memory of a kernel.
+TEST(LongSums, OfSeveralKindsAlongFewRows) {
+  const Tensor y = Tensor::ones({3, 262147}).contiguous().realize(), z = (y * 2).realize();
+  const Tensor sum = y.sum(0), most = y.max(AxisList(0));
+  Tensor::realize({sum, most});
+  EXPECT_EQ((sum + most).min().item<float>(), 4);
+  EXPECT_EQ((sum + most).max().item<float>(), 4);
+  const Tensor cosine = (y * z).sum(0) / ((y * y).sum(0) * (z * z).sum(0)).sqrt();
+  EXPECT_NEAR(cosine.realize().min().item<float>(), 1, 1e-6);
+}
+
 TEST(LongSums, OfSizesThatAreNotKnown) {
   const std::vector<float> values = whole_numbers(20'000);
   const Tensor x(values);

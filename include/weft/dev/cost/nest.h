@@ -70,6 +70,7 @@ struct Nest {
   std::vector<NestAccess> accesses;
   std::vector<NestOps> inner_ops;  // per iteration of the reduction; without one, per element
   std::vector<NestOps> outer_ops;  // per element, after the reduction
+  std::size_t sum_bytes = 0;       // of an element's reductions, where partial results are kept
   bool has_reduce() const;
   std::size_t around() const;  // number of enclosing loops, which come first
 };

@@ -119,7 +119,7 @@ double CandidateTime::scratch_of(const Option& option, const NestPlan& plan) con
           nest_.accesses[a].bytes *
           staged_elements(nest_.accesses[a], plan, a, static_cast<std::size_t>(plan.staged[a]) + 1);
   if (!nest_.has_reduce() || (option.block == 0 && option.across == 0)) return scratch;
-  // Partial sums are kept for all output iterations inside the outermost reduction loop.
+  // Partial results of all sums are kept for all output iterations inside the outermost reduction loop.
   double values = 1;
   bool is_inside = false;
   for (const Piece& piece : plan.pieces) {
@@ -127,7 +127,7 @@ double CandidateTime::scratch_of(const Option& option, const NestPlan& plan) con
       values *= static_cast<double>(piece.iterations);
     is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
   }
-  std::size_t bytes = 4;
+  std::size_t bytes = std::max<std::size_t>(4, nest_.sum_bytes);
   for (const NestLoop& loop : nest_.loops) bytes = std::max(bytes, loop.widest);
   return scratch + values * static_cast<double>(bytes);
 }

@@ -80,6 +80,7 @@ class Reader {
   bool add_sums(const std::vector<const Node*>& sums) {
     for (const Node* sum : sums) {
       const NodeList own = sum->src().subspan(1), first = sums[0]->src().subspan(1);
+      nest_.sum_bytes += std::max<std::size_t>(4, sum->dtype().bytes());
       const auto size = [](const Node* range) { return range->src(0); };
       if (!std::ranges::equal(own, first, {}, size, size)) return false;
       for (std::size_t i = 0; i < own.size(); ++i) {
