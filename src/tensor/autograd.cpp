@@ -27,7 +27,10 @@ struct Leaves {
 
   void add(const std::shared_ptr<Tensor::State>& state) {
     const std::lock_guard lock(mutex);
-    std::erase_if(states, [](const auto& known) { return known.expired(); });
+    std::erase_if(states, [&](const auto& known) {
+      const auto other = known.lock();
+      return other == nullptr || other == state;
+    });
     states.push_back(state);
   }
 

@@ -35,6 +35,14 @@ TEST(TensorAutograd, AddsUpUntilItIsCleared) {
 }
 
 // Equal tensors share their graph, but not their gradient.
+TEST(TensorAutograd, ALeafThatWasSwitchedOffAndOnIsOne) {
+  Tensor x({1.F, 2.F, 3.F});
+  for (int i = 0; i < 3; ++i) x.set_requires_grad().set_requires_grad(false);
+  x.set_requires_grad();
+  x.square().sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {2, 4, 6}, {3}));
+}
+
 TEST(TensorAutograd, EqualLeavesStayApart) {
   const Tensor a = Tensor::zeros({2}, {.requires_grad = true}),
                b = Tensor::zeros({2}, {.requires_grad = true});
