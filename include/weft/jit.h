@@ -20,8 +20,9 @@
 //   have no gradients.
 // - Random numbers are others in every call, as they would be without jit.
 // - Everything else of the program that the function reads or does belongs to the call that was captured:
-//   numbers, branches, tensors that a handle is set to (`h = f(h)`; assign() to it instead), other than grad(),
-//   which is what it would be without jit. Values of tensors are not to be had within.
+//   numbers, branches, tensors that a handle is set to (`h = f(h)`; assign() to it instead), other than grad().
+//   Values of tensors are not to be had within.
+// - Gradients that it leaves in grad() are valid until a later call computes them anew: clone() what is to stay.
 // - Several threads may call it. Where it assigns to nothing and draws no random numbers, calls that meet run side by side,
 //   each on memory of its own; else they wait for each other.
 //

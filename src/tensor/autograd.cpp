@@ -276,7 +276,8 @@ void Tensor::backward(const Tensor& seed) const {
     Tensor before = targets[i].grad();
     if (before.is_null())
       targets[i].set_grad(gradients[i]);
-    else if (capture != nullptr && capture->prepare_to_assign(before.state_->storage))
+    else if (capture != nullptr && before.state_->storage->is_of_calls() &&
+             capture->prepare_to_assign(before.state_->storage))
       before.assign(before + gradients[i]);  // later calls add to it as well
     else
       targets[i].set_grad(before + gradients[i]);

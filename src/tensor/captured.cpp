@@ -155,9 +155,11 @@ void Replay::Captured::find_gradients(const Capture& capture, std::uint64_t firs
     const auto leaf = gradient.leaf.lock();
     if (leaf == nullptr) continue;
     Tensor after = gradient.is_set ? leaf->grad : Tensor();
-    if (!after.is_null() && storage_behind(after)->number() >= first_new &&
-        looks_at(after.uop(), {Op::Buffer, Op::Multi}) && !is_made_by(list_, after.uop()))
-      after = after.detach().clone();
+    if (!after.is_null() && storage_behind(after)->number() >= first_new) {
+      if (looks_at(after.uop(), {Op::Buffer, Op::Multi}) && !is_made_by(list_, after.uop()))
+        after = after.detach().clone();
+      storage_behind(after)->give_to_calls();
+    }
     gradients_.push_back({gradient, std::move(after)});
   }
   set_gradients();

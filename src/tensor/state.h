@@ -2,6 +2,7 @@
 // that an assignment to one is seen by all.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -78,6 +79,9 @@ class Storage {
   void note_writers();
   std::optional<Origin> writer();
   bool is_owned();
+  // A gradient that calls of a captured function made, which later ones may add to in place.
+  void give_to_calls() { is_of_calls_ = true; }
+  bool is_of_calls() const { return is_of_calls_; }
   // In memory from now on, where it is computed, even if gradients passed through.
   void rest();
   // Calls without a graph wrote the memory. Unless somebody has looked at it since the last time, there is no
@@ -109,6 +113,7 @@ class Storage {
   bool owned_;    // in a BUFFER of its own: stores may write there
   bool tracked_;  // gradients pass through
   bool notes_writers_ = false;
+  std::atomic<bool> is_of_calls_ = false;
   std::optional<Origin> writer_;
 };
 

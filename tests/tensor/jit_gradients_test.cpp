@@ -65,6 +65,25 @@ TEST(JitGradients, AddUpOverCalls) {
   });
 }
 
+// What the program has set stays as it is: it is another's as well, or a view.
+TEST(JitGradients, ThatTheProgramSetAreNotWrittenTo) {
+  expect_as_run([] {
+    Tensor weight = computed_row({1, 2}).set_requires_grad(),
+           other = computed_row({2, 1}).set_requires_grad();
+    const Tensor all_ones = computed_row({1, 1, 1, 1}), ones = computed_row({1, 1});
+    auto f = jit([&](const Tensor& x) { (weight * x + other * x * 2).sum().backward(); });
+    Floats all;
+    for (int i = 0; i < 12; ++i) {
+      weight.set_grad(i < 6 ? ones : all_ones[Slice{1, 3}]);
+      if (i % 3 != 2) other.set_grad(ones);
+      f(batch_of(i));
+      for (const Tensor& each : {weight.grad(), other.grad(), ones, all_ones})
+        append_values(all, each);
+    }
+    return all;
+  });
+}
+
 TEST(JitGradients, AreWhatTheCallComputedWhereItTakesTheStep) {
   expect_as_run([] {
     Trained model;
